@@ -29,7 +29,7 @@ fn name(card: usize) -> String {
 fn shuffled() -> Vec<usize> {
     let mut deck: Vec<usize> = (0..52).collect();
     for last in (1..52_usize).rev() {
-        // The keys of hash tables are the only random numbers in the standard library.
+        // The standard library's only random numbers are the keys of hash tables.
         let random = RandomState::new().hash_one(last);
         deck.swap(last, usize::try_from(random % (last as u64 + 1)).unwrap_or(0));
     }
@@ -43,7 +43,6 @@ impl Player {
         Ok(self.0.get_mut().write_all(format!("{text}\0").as_bytes())?)
     }
 
-    /// The next message. A read may return a part of a message, or several.
     fn receive(&mut self) -> Result<String> {
         let mut message = Vec::new();
         self.0.by_ref().take(257).read_until(0, &mut message)?;

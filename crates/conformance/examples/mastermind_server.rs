@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-/// The shared state of all threads: the connections, the messages about each seat, and the number of games.
+/// Shared by all threads: the connections, the messages about each seat, and the number of games.
 #[derive(Default)]
 struct Room {
     clients: BTreeMap<usize, TcpStream>,
@@ -24,12 +24,12 @@ struct Room {
 type Game = Option<(String, usize)>;
 
 fn send(mut to: &TcpStream, line: &str) {
-    // If a client has disconnected or does not read, its reading thread detects that.
+    // The reading thread detects a client that has disconnected or does not read.
     let _ = to.write_all(format!("{line}\n").as_bytes());
 }
 
 impl Room {
-    /// All clients receive a message now, and later clients when they connect.
+    /// Sends a message to all clients, and later to new ones.
     fn record(&mut self, seat: usize, line: String) {
         self.clients.values().for_each(|stream| send(stream, &line));
         self.seats.entry(seat).or_default().push(line);
@@ -39,7 +39,7 @@ impl Room {
         self.games += 1;
         let mut digits: Vec<char> = ('1'..='8').collect();
         let mut draw = |place| {
-            // The keys of hash tables are the only random numbers in the standard library.
+            // The standard library's only random numbers are the keys of hash tables.
             let at = usize::try_from(RandomState::new().hash_one(place) % digits.len() as u64).unwrap_or(0);
             if repeats { digits[at] } else { digits.swap_remove(at) }
         };
@@ -108,7 +108,7 @@ fn serve(stream: &TcpStream, room: &Mutex<Room>, seat: &mut usize) -> io::Result
             send(stream, "BYE a line has at most 64 bytes");
             return Ok(());
         };
-        // Each byte is treated as one letter, regardless of its encoding.
+        // Each byte is one letter, regardless of its encoding.
         let line: String = line.strip_suffix(b"\r").unwrap_or(line).iter().map(|byte| char::from(*byte)).collect();
         if line.eq_ignore_ascii_case("QUIT") {
             send(stream, "BYE thanks for playing");
@@ -136,7 +136,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 room.clients.extend(stream.try_clone().map(|copy| (number, copy)));
             }
             let mut seat = 0;
-            // A broken connection is treated like a closed one.
+            // Treated like a closed connection.
             let _ = serve(&stream, &room, &mut seat);
             let mut room = room.lock().unwrap_or_else(PoisonError::into_inner);
             room.clients.remove(&number);

@@ -28,7 +28,7 @@ fn read_yes(prompt: &str) -> io::Result<bool> {
     }
 }
 
-/// A random number below this one. The keys of hash tables are the only random numbers in the standard library.
+/// A random number below this one. The standard library's only random numbers are the keys of hash tables.
 fn random(below: usize) -> usize {
     usize::try_from(RandomState::new().hash_one(below) % below as u64).unwrap_or(0)
 }

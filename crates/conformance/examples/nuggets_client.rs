@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The seconds after which the first message is repeated. After the last one, the client gives up.
+/// The seconds after which the first message is repeated. The client gives up after the last one.
 const REPEATS: [u64; 4] = [1, 3, 7, 15];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -38,7 +38,7 @@ fn play() -> Result<(), Box<dyn Error>> {
     server.set_read_timeout(Some(Duration::from_millis(20)))?;
     let greeting = name.map_or("SPECTATE".to_owned(), |name| format!("PLAY {name}"));
     server.send(greeting.as_bytes())?;
-    // Another thread reads keys, since reading blocks. It ends with the input or with the program.
+    // A separate thread, since reading keys blocks. It ends with the input or the program.
     let (typed, keys) = mpsc::sync_channel(0);
     thread::spawn(move || stdin().lock().bytes().map_while(Result::ok).all(|key| typed.send(key).is_ok()));
     let (start, mut repeats, mut is_in, mut leaves) = (Instant::now(), &REPEATS[..], false, None);

@@ -48,7 +48,6 @@ impl Game {
             .collect()
     }
 
-    /// Places 250 nuggets in ten piles.
     fn place_gold(&mut self) {
         for pile in 0..10 {
             let free = self.free();
@@ -61,7 +60,7 @@ impl Game {
 
     fn send(&self, client: &Client, text: &str) {
         if client.is_here {
-            // A client that has disconnected must not affect the other clients.
+            // Ignored: a client that has disconnected must not affect the others.
             let _ = self.server.send_to(text.as_bytes(), client.address);
         }
     }

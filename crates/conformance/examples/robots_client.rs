@@ -40,7 +40,7 @@ impl Arriving {
         Ok(())
     }
 
-    /// Reads a list. Its count is not trusted: items are read as they arrive.
+    /// Does not trust the count: items are read as they arrive.
     fn items(&mut self, item: fn(&mut Self) -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
         let count = u32::from_be_bytes(self.take(4)?.try_into()?);
         (0..count).try_for_each(|_| item(self))
@@ -105,7 +105,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arriving = Arriving { stream: BufReader::new(server.try_clone()?), message: Vec::new() };
     let plays = Arc::new(AtomicBool::new(false));
     let in_game = Arc::clone(&plays);
-    // In the lobby, each key joins. In a game, it is forwarded, with its tag increased by one.
+    // In the lobby, each key joins. In a game, it is forwarded with its tag increased by one.
     thread::spawn(move || -> io::Result<()> {
         let mut key = [0; 16];
         loop {

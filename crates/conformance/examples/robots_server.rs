@@ -15,7 +15,7 @@ use std::{
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// The messages of the reading threads to the thread of the game: the client and its action.
+/// From the reading threads to the game's thread: the client and its action.
 enum Input {
     Came(TcpStream),
     Said(Vec<u8>),
@@ -67,7 +67,7 @@ impl Server {
 
     fn send_all(&mut self, message: Vec<u8>) {
         for client in self.clients.values_mut() {
-            // A client that has disconnected or does not read is dropped.
+            // Drops a client that has disconnected or does not read.
             client.stream = client.stream.take().filter(|mut stream| stream.write_all(&message).is_ok());
         }
         self.history.push(message);
@@ -94,7 +94,7 @@ impl Server {
                 } else if let (None, None, 0, Some(stream)) = (self.game, client.robot, said[0], &client.stream) {
                     client.robot = Some(count);
                     let peer = stream.peer_addr()?;
-                    // An IPv4 address is written without its IPv6-mapped form.
+                    // Writes an IPv4 address without its IPv6-mapped form.
                     let address = SocketAddr::new(peer.ip().to_canonical(), peer.port()).to_string();
                     let player = [&[count], &said[1..], &[u8::try_from(address.len())?], address.as_bytes()].concat();
                     self.players.push(player.clone());
@@ -230,7 +230,7 @@ fn main() -> Result<()> {
         }
     });
     loop {
-        // Turns do not drift: each is scheduled relative to turn 0.
+        // Turns do not drift, since each is scheduled relative to turn 0.
         let due = server.game.map(|(began, next)| began + turn * next);
         let wait = due.map_or(Duration::from_secs(3600), |due| due.saturating_duration_since(Instant::now()));
         match inputs.recv_timeout(wait) {

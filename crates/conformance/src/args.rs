@@ -131,7 +131,6 @@ pub(crate) fn rule(tester: &Tester, id: &str) -> Result<&'static Rule, UsageErro
     tester.rule(id).ok_or_else(unknown)
 }
 
-/// `None` selects all rules.
 pub(crate) fn only(tester: &Tester, ids: &[String]) -> Result<Option<Vec<&'static Rule>>, UsageError> {
     let rules = ids.iter().map(|id| rule(tester, id)).collect::<Result<Vec<_>, _>>()?;
     Ok(Some(rules).filter(|rules| !rules.is_empty()))
@@ -169,7 +168,7 @@ impl Args {
         Ok(Plan { options, only, runs, transcripts: self.transcripts.clone() })
     }
 
-    /// Creates the report file before the test, so that a wrong path does not lose the results.
+    /// Created before the test, so that a wrong path does not lose the results.
     pub(crate) fn output(&self) -> anyhow::Result<Option<File>> {
         let Some(path) = &self.output else { return Ok(None) };
         let file = File::create(path).with_context(|| format!("cannot write the report to {}", path.display()))?;

@@ -1,5 +1,3 @@
-//! Tests the submissions of a whole class.
-
 mod student;
 mod table;
 
@@ -121,7 +119,7 @@ pub(crate) fn class(args: &Args) -> anyhow::Result<ExitCode> {
     test.secret = args.secret.as_ref().map(|word| Secret::of_class(word, &args.to)).transpose()?;
     args.limits.confine();
     let stop = conformance::stop_on_signal()?;
-    // In a shared network, one student's program could reach another's.
+    // Students' programs could reach each other in a shared network.
     let is_shared = Network::new().context("cannot create a network for a program")?.is_shared();
     let processors = if is_shared { 1 } else { thread::available_parallelism().map_or(1, NonZero::get) };
     let jobs = args.jobs.unwrap_or(processors).min(students.len());
@@ -151,7 +149,7 @@ struct ClassTest<'a> {
     secret: Option<Secret>,
     work: Work,
     reports: PathBuf,
-    /// The previous results, which the next run reuses.
+    /// Reused by the next run.
     results: PathBuf,
 }
 
@@ -175,7 +173,7 @@ impl<'a> ClassTest<'a> {
         })
     }
 
-    // No other run may use the directories while the returned file is open.
+    // The returned lock file keeps other runs out of the directories.
     fn prepare(&self) -> anyhow::Result<File> {
         let to = &self.args.to;
         let context = || format!("cannot use {} for the results", to.display());
@@ -215,7 +213,7 @@ impl<'a> ClassTest<'a> {
         done.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    // Returns the previous result if it is still valid, or else a new one; `None` if the test was stopped.
+    // Reuses a valid result; `None` if the test was stopped.
     fn graded(&self, student: &Student, stop: &AtomicBool) -> anyhow::Result<Option<Grade>> {
         let path = self.result(&student.name);
         let old = Grade::load(&path);
@@ -268,7 +266,6 @@ impl<'a> ClassTest<'a> {
         self.args.kind.rules.iter().copied().filter(is_meant)
     }
 
-    /// Without a secret, the options are the same for all students.
     fn options(&self, student: &str) -> Options {
         let seed = self.secret.as_ref().map_or(self.options.seed, |secret| secret.seed(student));
         Options { seed, ..self.options }
@@ -285,17 +282,15 @@ impl<'a> ClassTest<'a> {
         )
     }
 
-    /// The key changes with each input of the result.
     fn key(&self, student: &Student) -> anyhow::Result<String> {
         let files = student.fingerprint()?;
         Ok(hex(&Sha256::digest(format!("{files} {}", self.conditions(&student.name)))))
     }
 
-    /// `None` if the test was stopped or did not finish. Errors are those of the tester itself.
+    /// `None` if the test was stopped or did not finish. Errors are the tester's own.
     fn test(&self, student: &Student, key: &str, stop: &AtomicBool) -> anyhow::Result<Option<Grade>> {
         let folder = self.work.folder()?;
         let graded = self.test_in(&folder, student, key, stop);
-        // The next run removes what is left.
         let _ = student::remove(&folder);
         Ok(graded?.filter(|_| !stop.load(Ordering::SeqCst)))
     }
@@ -303,7 +298,7 @@ impl<'a> ClassTest<'a> {
     fn test_in(&self, folder: &Path, student: &Student, key: &str, stop: &AtomicBool) -> anyhow::Result<Option<Grade>> {
         let name = &student.name;
         if let Err(error) = student.copy(folder) {
-            // The key is empty, so the next run retries: the disk may have been full.
+            // The empty key makes the next run retry: the disk may have been full.
             return self.untested(name, "", "not readable", vec![format!("{error:#}")]).map(Some);
         }
         if let Some(build) = &self.args.build
@@ -318,7 +313,7 @@ impl<'a> ClassTest<'a> {
         let tester = self.args.kind;
         let program = match Program::new(words, tester.usual, tester.known, tester.needed) {
             Ok(program) => program,
-            // The command was checked before, so the student's name contains braces.
+            // The command is valid, so the student's name must contain braces.
             Err(error) => return self.untested(name, key, "not readable", vec![format!("{error:#}")]).map(Some),
         };
         let program = self.args.terminal.of(program).with_limits(self.limits).in_folder(folder);
@@ -327,7 +322,7 @@ impl<'a> ClassTest<'a> {
         for (ending, format) in [("txt", Format::Text), ("html", Format::Html), ("json", Format::Json)] {
             self.write(name, ending, &report.write(format))?;
         }
-        // An unfinished test is not stored, so the next run retries.
+        // Not stored, so that the next run retries.
         Ok(Some(Grade::tested(name, key, &report)).filter(|_| report.outcome() != Outcome::Unfinished))
     }
 
@@ -335,7 +330,6 @@ impl<'a> ClassTest<'a> {
         Duration::from_secs(self.args.build_time)
     }
 
-    // The error contains the last lines of the failed build.
     fn build(&self, command: &str, folder: &Path) -> anyhow::Result<Result<(), Vec<String>>> {
         let limits = Limits { time: self.args.build_time, ..self.limits };
         let script = format!("exec >&2\n{command}");
@@ -356,7 +350,6 @@ impl<'a> ClassTest<'a> {
         let text = clean(&format!("{outcome}\n\n{}\n", lines.join("\n")));
         self.write(student, "txt", &text)?;
         self.write(student, "html", &table::untested_page(student, &text))?;
-        // A report of an earlier version does not apply to this one.
         match fs::remove_file(self.report(student, "json")) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}

@@ -32,7 +32,7 @@ pub struct CannotStart {
 }
 
 impl CannotStart {
-    /// Whether the error may be temporary: the system is out of processes or memory.
+    /// Whether the system is out of processes or memory, perhaps temporarily.
     pub fn is_temporary(&self) -> bool {
         matches!(self.error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory)
     }
@@ -52,13 +52,12 @@ pub struct Program {
     limits: Limits,
     folder: Option<PathBuf>,
     terminal: Option<Terminal>,
-    // A fixed command has no placeholders.
     is_fixed: bool,
 }
 
 impl Program {
-    /// If the command has no placeholder, the arguments in `usual` are appended. `known` lists all placeholders, and
-    /// `needed` those that the command must contain.
+    /// Appends `usual` if the command has no placeholder. `known` lists all placeholders, and `needed` those that it
+    /// must contain.
     pub fn new(mut words: Vec<String>, usual: &str, known: &[&str], needed: &[&str]) -> anyhow::Result<Self> {
         if words.is_empty() {
             bail!("missing command: give it after '--'");
@@ -82,12 +81,12 @@ impl Program {
 }
 
 impl Program {
-    /// A command without placeholders, such as a build command, which may contain braces.
+    /// A command without placeholders, such as a build command. May contain braces.
     pub fn fixed(words: Vec<String>) -> Self {
         Self { words, limits: Limits::default(), folder: None, terminal: None, is_fixed: true }
     }
 
-    /// The limits apply only in executables that have [guards](crate::guard()).
+    /// Limits apply only in executables that have [guards](crate::guard()).
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
@@ -103,7 +102,7 @@ impl Program {
         Self { terminal: Some(terminal), ..self }
     }
 
-    // A placeholder without a value is omitted together with its option.
+    // Omits a placeholder without a value, together with its option.
     fn filled(&self, values: Values<'_>) -> Vec<String> {
         let is_given = |name: &str| values.iter().any(|(given, _)| *given == name);
         let mut filled: Vec<String> = Vec::new();
@@ -268,9 +267,9 @@ const MAX_LINE: u64 = 4096;
 const MAX_PARTIAL: usize = 4096;
 /// In bytes.
 const MAX_ERRORS: usize = 64 << 10;
-/// This number of lines suffices for the stack traces of most languages.
+/// Enough for the stack traces of most languages.
 const ERRORS: usize = 50;
-/// How long to wait for the output of processes that an ended program has left behind.
+/// How long to wait for output of processes that outlive the program.
 const FINAL_OUTPUT: Duration = Duration::from_millis(200);
 
 pub(crate) struct CapturedOutput {
@@ -315,7 +314,7 @@ impl ErrorLines {
     }
 }
 
-/// Records output before its line is complete: a screen or a prompt does not end with a line feed.
+/// Also records an incomplete line: a screen or a prompt does not end with a line feed.
 struct OutputRecorder<'a, R> {
     from: R,
     captured: &'a CapturedOutput,
@@ -344,7 +343,7 @@ impl<R: Read> Read for OutputRecorder<'_, R> {
 }
 
 impl CapturedOutput {
-    /// A program that writes more than `most` bytes is ended.
+    /// Ends a program that writes more than `most` bytes.
     pub(crate) fn of(output: Output, errors: Option<ChildStderr>, program: u32, most: u64) -> Arc<Self> {
         let (sender, lines) = mpsc::channel();
         let captured = Arc::new(Self {
@@ -388,7 +387,7 @@ impl CapturedOutput {
         self.are_errors_complete.store(true, Ordering::SeqCst);
     }
 
-    // Passes lines without their ends, split at the maximum length.
+    // Passes lines without their ends, split at [`MAX_LINE`].
     fn each_line(&self, from: impl Read, program: u32, mut take: impl FnMut(String)) {
         let mut from = BufReader::new(from);
         let mut line = Vec::new();
@@ -412,7 +411,6 @@ impl CapturedOutput {
         plain(&String::from_utf8_lossy(&partial))
     }
 
-    /// `None` if standard output is not a terminal.
     pub(crate) fn screen(&self) -> Option<Vec<String>> {
         let screen = self.screen.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         Some(screen.lines().collect())
@@ -422,13 +420,13 @@ impl CapturedOutput {
         self.written.load(Ordering::SeqCst) > self.most
     }
 
-    /// `None` if no line arrives by then, or if the output has ended.
+    /// `None` if no line arrives in time, or if the output has ended.
     pub(crate) fn line(&self, by: Instant) -> Option<String> {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.recv_timeout(by.saturating_duration_since(Instant::now())).ok()
     }
 
-    /// The lines are complete if the program `has_ended`.
+    /// Complete if the program `has_ended`.
     pub(crate) fn errors(&self, has_ended: bool) -> Vec<String> {
         let errors = self.complete_errors(has_ended);
         let mut last: Vec<String> =

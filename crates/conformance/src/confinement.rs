@@ -1,14 +1,14 @@
-//! The network of programs under test, and the report of the limits that this system enforces.
+//! The network of programs under test, and the limits that this system enforces.
 
 use std::{io, sync::OnceLock};
 
 use crate::limits::Limits;
 
-/// `Err` has the reason why programs are still connected to the network.
+/// The error explains why programs still have the network.
 static NETWORK: OnceLock<Result<(), String>> = OnceLock::new();
 
-/// Disconnects this process and all programs under test from all networks but loopback, if the system allows it. Must
-/// be called before any other thread is started.
+/// Disconnects this process and all programs under test from all networks but loopback, if possible. Must be called
+/// before any other thread starts.
 pub fn confine() {
     NETWORK.get_or_init(confined);
 }
@@ -29,14 +29,14 @@ fn confined() -> Result<(), String> {
 
 #[derive(Debug, Default)]
 pub struct Network {
-    // `None` is the network of this process.
+    // `None` represents the network of this process.
     #[cfg(target_os = "linux")]
     own: Option<crate::guard::Namespace>,
 }
 
 impl Network {
-    /// Creates a network with only loopback that no other program can reach. Without [`confine`], returns the network
-    /// of this process.
+    /// Creates a network with only loopback, which isolates its programs from all others. Without [`confine`], returns
+    /// the network of this process.
     pub fn new() -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         if matches!(NETWORK.get(), Some(Ok(()))) {
@@ -54,8 +54,8 @@ impl Network {
         true
     }
 
-    /// Runs `work` in this network: in a separate thread, unless it is the network of this process. Sockets, threads
-    /// and programs that `work` creates belong to the network.
+    /// Runs `work` in this network, in a separate thread unless it is the network of this process. Sockets, threads and
+    /// programs that `work` creates belong to the network.
     pub fn enter<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         #[cfg(target_os = "linux")]
         if let Some(own) = &self.own {

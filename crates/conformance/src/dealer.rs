@@ -34,23 +34,23 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// A dealer that pauses 50 ms after each message needs about 6 seconds for a game.
+/// A game takes about 6 seconds if the dealer pauses 50 ms after each message.
 const GAME_ROUNDS: u32 = 12;
-/// The maximum number of games until each kind of hand has occurred. Well shuffled decks mostly need at most one.
+/// The limit of games until each kind of hand has occurred. With a good shuffle, one mostly suffices.
 const MORE_GAMES: usize = 24;
-/// The number of rounds of a running server is unknown, so additional rounds are not errors.
+/// For a running server: its number of rounds is unknown, so additional rounds are not errors.
 const ANY: u32 = u32::MAX;
 
 /// The course's dealers play at most 100,000 rounds.
 const MANY: u32 = 60_000;
-/// The minimum time limit for `MANY` rounds. A slow program on a busy machine needs it to show that it stands on a soft
-/// 17.
+/// The least time limit for `MANY` rounds, which a slow program on a busy machine needs to show that it stands on a
+/// soft 17.
 const LONGEST: Duration = Duration::from_secs(60);
-/// The pause between two dealers, so that a generator that is seeded with the time in seconds gets another seed.
+/// The pause between two dealers, so that seeds from the time in seconds differ.
 const APART: Duration = Duration::from_millis(1100);
-/// Pairs of dealers that start at the same time. On a busy machine, a pair may start in different seconds.
+/// Pairs of dealers that start at the same time. On a busy machine, the start of a pair may cross a second.
 const PAIRS: usize = 3;
-/// Players that stop at different totals reveal the dealer's total.
+/// Different stopping totals reveal the dealer's total.
 const STOPS: [Style; 6] =
     [Style::Until(17), Style::Until(18), Style::Until(19), Style::Modest, Style::Until(20), Style::Until(15)];
 
@@ -78,8 +78,8 @@ impl Subject<'_> {
 }
 
 enum Scenario {
-    /// The name, the other rules that it is designed to observe, and the actions. A rule of [`OF_SEVERAL`] needs
-    /// several players.
+    /// The name, the other rules that it observes by design, and the actions. A rule of [`OF_SEVERAL`] needs several
+    /// players.
     Scene(&'static str, &'static [&'static Rule], fn(&mut Judge, &Subject<'_>) -> ScenarioResult),
     Refused(&'static str, Values),
 }
@@ -525,11 +525,11 @@ fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, totals: &SharedTotals) 
 fn two_dealers(judge: &mut Judge, subject: &Subject<'_>, totals: &SharedTotals) -> ScenarioResult {
     let first = totals.lock().first.clone();
     if let Some((dealt, _)) = &first {
-        // Some generators are seeded with the time in seconds.
+        // A generator that is seeded with the time in seconds needs another second.
         thread::sleep(APART.saturating_sub(dealt.elapsed()));
     }
     for _ in 0..PAIRS {
-        // Start at the beginning of a second, so that both dealers start within it.
+        // At the beginning of a second, so that both dealers start within it.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         thread::sleep(Duration::from_secs(1).saturating_sub(Duration::from_nanos(now.subsec_nanos().into())));
         let mut tables = Vec::new();
@@ -556,8 +556,8 @@ fn two_dealers(judge: &mut Judge, subject: &Subject<'_>, totals: &SharedTotals) 
     Ok(())
 }
 
-/// The maximum number of games until the cards let the player decide again. A dealer that is seeded with the time in
-/// seconds repeats its cards in some of them.
+/// The limit of games until the cards allow the player a second decision. Dealers that are seeded with the time in
+/// seconds repeat cards.
 const ATTEMPTS: usize = 24;
 
 const OFFENCES: &[(&str, &[u8])] = &[
@@ -570,7 +570,7 @@ const OFFENCES: &[(&str, &[u8])] = &[
     ("a player sends 300 bytes without NUL", &[b'H'; 300]),
 ];
 
-/// Sent instead of a valid JOIN. A dealer may react in any way other than a crash.
+/// Sent instead of JOIN. A dealer may do anything but crash.
 const INVALID_JOINS: &[(&str, &[u8])] = &[
     ("a client that leaves before JOIN", b""),
     ("a name of 300 bytes", &strange_name()),
@@ -589,8 +589,8 @@ fn named(judge: &mut Judge, subject: &Subject<'_>, rule: &'static Rule, names: &
         let mut seats = Vec::new();
         for (number, name) in (1..).zip(names) {
             let mut seat = Seat::connect(judge, &mut dealer, number)?;
-            // A greedy player has several questions, so the remaining bytes of a JOIN that was read in part arrive as
-            // an invalid answer.
+            // A greedy player answers several questions, so the unread bytes of its JOIN are taken as an invalid
+            // answer.
             seat.style = Style::Greedy;
             seat.join(name)?;
             seats.push(seat);
@@ -677,12 +677,10 @@ fn taken(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     Ok(())
 }
 
-/// The number of rounds of a game in which one player breaks the protocol in the first.
 const SHORT_GAME: u32 = 2;
-/// The maximum number of bytes that a flooding player sends.
 const FLOOD: usize = 4 << 20;
 static CHUNK: [u8; 1 << 16] = [b'H'; 1 << 16];
-/// How long to wait for a dealer that does not read or does not accept connections.
+/// For a dealer that does not read or does not accept connections.
 const STUCK: Duration = Duration::from_millis(200);
 const LATE: usize = 4;
 
@@ -723,14 +721,13 @@ fn troubled(
     played
 }
 
-// Waits briefly for a crash. A dealer whose only player has disconnected may exit or wait for another one.
+// A dealer without players may exit or wait for another one.
 fn wait_for_crash(dealer: &mut Dealer) {
     dealer.run.exit(Instant::now() + dealer.options.patience / 10);
 }
 
 fn flood(seat: &mut Seat) {
     let stream = &mut seat.connection.stream;
-    // Without a timeout, the first write that does not fit would block forever.
     if stream.set_write_timeout(Some(STUCK)).is_err() {
         return;
     }
@@ -747,7 +744,7 @@ fn latecomers(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let Some(asked) = table.next_question(judge, 0)? else { return Ok(()) };
     let mut late = Vec::new();
     for number in 0..LATE {
-        // A dealer need not accept more connections than it has seats.
+        // A dealer may refuse connections that exceed its seats.
         let opened = TcpStream::connect_timeout(&table.dealer.address, STUCK);
         if let Ok(mut stream) = opened {
             let _ = stream.write_all(if number % 2 == 0 { b"JOIN late\0" } else { b"" });
@@ -762,7 +759,7 @@ fn latecomers(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     })
 }
 
-/// Returns whether a second question was due: the first card may have made the player bust.
+/// Returns whether the cards allowed a second question: the first card may make the player bust.
 fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult<bool> {
     let mut table = subject.table(judge, 1, &[Style::Modest])?;
     table.deal(judge, 0, 1)?;
@@ -771,7 +768,7 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult<boo
     let Some(seat) = table.seats.first_mut() else { return Ok(true) };
     seat.connection.send(b"HIT\0STAND\0");
     let Arrival::Message(DealerMessage::Card(card)) = seat.receive(judge, options.deadline()) else {
-        // A dealer may close the connection of a player that sends an answer without a question.
+        // A dealer may disconnect a player that sends an answer without a question.
         judge.check(&EARLY_ANSWER, true, String::new);
         return Ok(true);
     };
@@ -782,13 +779,13 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult<boo
     }
     let mut received = seat.receive(judge, options.deadline());
     if matches!(received, Arrival::Message(DealerMessage::Result(_))) {
-        // The dealer would not have sent a question without STAND either.
+        // Without the early STAND, the dealer would not have sent a question either.
         return Ok(true);
     }
     if received == Arrival::Message(DealerMessage::Decision) {
         received = seat.receive(judge, Instant::now() + options.patience / 20);
     }
-    // A hand that has stood without being bust cannot be bust.
+    // A hand that stands without being bust cannot lose as bust.
     let result = matches!(received, Arrival::Message(DealerMessage::Result(verdict)) if verdict != Verdict::Bust);
     judge.check(&EARLY_ANSWER, !result, || {
         format!("expected no RESULT before an answer to DECISION, received {received}: the dealer used the STAND sent together with HIT")
@@ -824,7 +821,6 @@ fn joins_strangely(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> Sc
     let mut seat = Seat::connect(judge, &mut dealer, 1)?;
     seat.connection.send(bytes);
     if !bytes.is_empty() {
-        // Any reaction of the dealer is allowed.
         seat.connection.more(Instant::now() + subject.options.patience / 10);
     }
     drop(seat);
@@ -869,7 +865,6 @@ fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
             format!("expected the end of the connection after '{}', received {received}", words.escape_ascii())
         })?;
     }
-    // The next joining client gets the seat.
     Table::seat_players(judge, dealer, &[Style::Modest])?.play(judge, 0, 1)
 }
 

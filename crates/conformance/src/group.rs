@@ -1,7 +1,7 @@
-//! All processes of a program under test end together, even if the command starts the program through `sh` or `make`.
+//! Ends all processes of a program under test, even if `sh` or `make` starts it.
 //!
 //! On Linux, a [guard](crate::guard()) ensures this. Without guards, the program leads a process group, and processes
-//! that leave the group are not ended.
+//! that leave the group survive.
 
 use std::{
     collections::BTreeMap,
@@ -25,17 +25,15 @@ use crate::{
 };
 
 const POLL: Duration = Duration::from_millis(50);
-/// Never reset.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 /// Keyed by the id of the first process.
 static RUNNING: Mutex<BTreeMap<u32, KillHandle>> = Mutex::new(BTreeMap::new());
 
-/// A termination signal ends all programs under test and sets the flag. Running scenarios are aborted, and no further
-/// ones start.
+/// A termination signal ends all programs under test, sets the flag and aborts the scenarios. No further ones start.
 pub fn stop_on_signal() -> anyhow::Result<Arc<AtomicBool>> {
     let stopped = cmdkit::stop_flag()?;
     let flag = Arc::clone(&stopped);
-    // In a separate thread, since the tester waits until a program under test has ended.
+    // A separate thread, since the tester blocks until a program under test has ended.
     thread::Builder::new().name("stop".into()).spawn(move || {
         while !flag.load(Ordering::SeqCst) {
             thread::sleep(POLL);
@@ -89,7 +87,6 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// The inner result has the error of the command itself.
     pub(crate) fn start(start: &Start<'_>) -> io::Result<Result<(Self, Ends), io::Error>> {
         let (output, child_end) = Output::open(start.terminal)?;
         #[cfg(target_os = "linux")]
@@ -153,7 +150,7 @@ impl Group {
         }
     }
 
-    /// A leader stays a zombie, so that no other process gets the id of the group.
+    /// A leader stays a zombie, which reserves the id of the group.
     pub(crate) fn exit(&mut self) -> Option<Exit> {
         match &mut self.leader {
             Leader::Group(leader) => exit(leader),
@@ -200,11 +197,10 @@ fn prepare(command: &mut Command, start: &Start<'_>) {
         command.current_dir(folder);
     }
     if start.terminal != Terminal::No {
-        // Programs would use them as the size of the window.
+        // Programs would use these as the window size.
         command.env_remove("LINES").env_remove("COLUMNS");
     }
     if start.terminal.has_input() {
-        // A terminal type that all systems know.
         command.env("TERM", "xterm");
     }
     command.stderr(Stdio::piped());

@@ -1,9 +1,9 @@
 //! Guards: processes of this executable between the tester and a program under test. A guard sets the limits, starts
-//! the program, counts its resources, and ends all of its remaining processes in any group or session.
+//! the program, counts its resources, and ends all of its processes in any group or session.
 //!
-//! The guard's standard input is a socket. The tester sends the bytes to be typed (see `words`), and closes the socket
-//! to end all processes. The guard answers in lines: `begun`, or `cannot ERROR`; then `code N` or `signal N` when the
-//! program ends, and `limit NAME` when it was ended for a limit.
+//! The guard's standard input is a socket, on which the tester sends the bytes to type (see `words`). Closing it ends
+//! all processes. The guard responds in lines: `begun`, or `cannot ERROR`; then `code N` or `signal N` when the program
+//! ends, and `limit NAME` if a limit ended it.
 
 mod inside;
 mod network;
@@ -43,14 +43,13 @@ pub(crate) use self::network::{Namespace, confine_network};
 
 static HAS_GUARDS: OnceLock<()> = OnceLock::new();
 
-/// The `main` function of each executable that tests programs must call this first. A process that was started as a
-/// guard does not return from it. Without this call, programs have no limits.
+/// Each executable that tests programs must call this first in `main`. It does not return in a process that was started
+/// as a guard. Without this call, programs have no limits.
 ///
-/// If a program kills its guard, this process becomes the parent of the program's remaining processes and ends them.
-/// While programs run, it must not start children by other means.
+/// If a program kills its guard, this process adopts the program's other processes and ends them. While programs run,
+/// it must not start children by other means.
 pub fn guard() {
     inside::run_guard_if_requested();
-    // The function may be called twice.
     let _ = HAS_GUARDS.set(());
 }
 
@@ -81,14 +80,14 @@ impl Mode {
 }
 
 const INSIDE: &str = "--inside";
-/// Refers to this executable even if the file was replaced.
+/// Still refers to this executable if the file was replaced.
 const MYSELF: &str = "/proc/self/exe";
 /// The argument of a process that tries to leave the network.
 const NETWORK: &str = "network";
-/// The argument of a process whose exit shows that one can be started.
+/// Shows that a process can be started, and exits.
 const NOTHING: &str = "nothing";
 const TERMINAL: &str = "terminal";
-/// Two bytes with the number of bytes follow, and then the bytes.
+/// Two bytes with the length and then the bytes follow.
 const TYPED: u8 = b'T';
 const INPUT_ENDS: u8 = b'E';
 
@@ -111,12 +110,12 @@ fn works(mode: Mode) -> bool {
 }
 
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a guard may take to end all processes, some of which may keep starting others.
+/// A guard may take this long to end all processes, since some may keep starting others.
 const LAST: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(1);
 const SIGKILL: i32 = 9;
 
-/// The number of different process ids that consecutive programs get in their namespaces.
+/// Consecutive programs get this many different process ids.
 const VARIED_IDS: u32 = 251;
 static STARTED: AtomicU32 = AtomicU32::new(0);
 
@@ -128,7 +127,6 @@ pub(crate) struct Guard {
     limit: Option<String>,
 }
 
-/// The system cannot run the command, or the guard itself failed.
 pub(crate) enum Refusal {
     Command(io::Error),
     Guard(io::Error),
@@ -152,7 +150,7 @@ impl Guard {
         Ok(guard)
     }
 
-    /// With `at_terminal`, standard output is also the program's standard input.
+    /// `at_terminal` makes standard output also the standard input.
     pub(crate) fn command(
         program: &OsStr,
         arguments: &[String],
@@ -201,7 +199,7 @@ impl Guard {
         Some(String::from_utf8_lossy(&line).into_owned())
     }
 
-    // Returns whether more may follow.
+    // Returns whether the socket is still open.
     fn receive(&mut self) -> bool {
         let mut chunk = [0; 256];
         let is_open = loop {
@@ -225,7 +223,7 @@ impl Guard {
     }
 
     pub(crate) fn exit(&mut self) -> Option<Exit> {
-        // If the guard has exited, it has ended all processes, or the program has killed it and is ended by now.
+        // An exited guard has ended all processes, or the program has killed it and is ended by now.
         if !self.receive() && self.exit.is_none() {
             self.exit = Some(Exit { code: None, signal: Some(SIGKILL) });
         }
@@ -304,14 +302,14 @@ fn guards() -> MutexGuard<'static, BTreeSet<u32>> {
 
 fn spawn(command: &mut Command) -> io::Result<Child> {
     set_child_subreaper(Some(getpid()))?;
-    // Until it is in the set, the guard could be mistaken for an orphan.
+    // Locked, so that the guard is not mistaken for an orphan until it is in the set.
     let mut guards = guards();
     let guard = command.spawn()?;
     guards.insert(guard.id());
     Ok(guard)
 }
 
-/// The orphans of a failed guard are ended. A stopped guard does not count resources any more, so it is killed.
+/// Ends the orphans of a failed guard. A stopped guard counts no resources, so it is killed.
 fn watch(guard: u32, control: UnixStream) -> io::Result<()> {
     let Some(guard) = Pid::from_raw(guard.cast_signed()) else { return Ok(()) };
     thread::Builder::new().name("guard".into()).spawn(move || {
@@ -321,11 +319,11 @@ fn watch(guard: u32, control: UnixStream) -> io::Result<()> {
         };
         while let Ok(0) | Err(Errno::INTR) = poll(&mut [PollFd::new(&control, PollFlags::RDHUP)], Some(&GLANCE)) {
             if is_stopped() {
-                // The guard is a child of this process that has not been collected.
+                // The id is valid: the guard's exit has not been collected.
                 let _ = kill_process(guard, Signal::KILL);
             }
         }
-        // The thread that collects the guard's exit also ends the orphans.
+        // The thread that collects the exit also ends the orphans.
         if let Ok(Some(ended)) = waitid(WaitId::Pid(guard), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
             && ended.exit_status() != Some(0)
         {
@@ -342,10 +340,10 @@ fn collected(guard: u32, in_order: bool) {
     }
 }
 
-// Repeats the signals: processes may have started others in the meantime, and children of orphans become orphans.
+// Repeats the signals: processes may have started others, and children of orphans become orphans.
 fn end_orphans() {
     let me = process::id();
-    // If `/proc` belongs to another namespace, its ids are those of other processes.
+    // Another namespace's `/proc` lists ids of other processes.
     if fs::read_link("/proc/self").ok().and_then(|link| link.to_str()?.parse().ok()) != Some(me) {
         return;
     }
@@ -363,7 +361,7 @@ fn end_orphans() {
             }
         }
         for pid in orphans.into_iter().filter_map(|id| Pid::from_raw(id.cast_signed())) {
-            // It is still an orphan in the next pass.
+            // A process that still runs remains an orphan for the next pass.
             let _ = waitpid(Some(pid), WaitOptions::NOHANG);
         }
         drop(guards);

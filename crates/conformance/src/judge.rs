@@ -1,4 +1,4 @@
-//! Runs the scenes, and records the verdict of each rule. What a message breaks is decided in the modules of the kinds.
+//! Runs the scenes, and records the verdict of each rule. The kinds' modules decide which rule a message breaks.
 
 use std::{
     any::Any,
@@ -23,9 +23,8 @@ use crate::{
 };
 
 pub(crate) const MAX_BREACHES: usize = 3;
-/// Per processor. Scenarios mostly wait, but too many simultaneous starts delay each other.
+/// Per processor. Scenarios mostly wait, but simultaneous starts delay each other.
 const PARALLEL_SCENARIOS: usize = 2;
-/// The maximum number of repetitions of a scenario that ended early.
 const REPETITIONS: usize = 2;
 /// A breach is sporadic if more than this number of scenarios observe the rule for each one that breaks it.
 const SPORADIC: usize = 3;
@@ -36,7 +35,7 @@ const SEED: &str = "seed";
 #[derive(Debug)]
 pub(crate) enum Halt {
     Broken,
-    /// The program does not start, or the system refuses a socket.
+    /// The program does not start, or the system grants no socket.
     Failed(anyhow::Error),
 }
 
@@ -91,11 +90,11 @@ pub(crate) struct Judge {
     scenario: &'static str,
     notes: BTreeMap<&'static str, Observations>,
     variants: Vec<Variant>,
-    // Rules that earlier scenarios broke.
+    // Broken in earlier scenarios.
     before: BTreeSet<&'static str>,
     exits: Vec<SharedExit>,
     tape: Tape,
-    // The program's reaction to wrong arguments has been judged.
+    // The reaction to wrong arguments has been judged.
     is_refusal: bool,
     last: Option<&'static str>,
     is_behind: bool,
@@ -109,7 +108,6 @@ impl Judge {
         Self { rules, choice, ..Self::default() }
     }
 
-    // A judge with its own records, for a scenario or a variant.
     fn child(&self, scenario: &'static str, tape: Tape) -> Self {
         let mut own = Self::new(self.rules, self.choice.clone());
         own.before.clone_from(&self.before);
@@ -146,8 +144,8 @@ impl Judge {
         played
     }
 
-    /// Records results in the given order. Scenarios for rules that were not selected are skipped. A scenario that
-    /// a sporadic breach ended early is repeated, so that chance decides less about what is tested.
+    /// Records results in the given order, without scenarios for unselected rules. Repeats a scenario that a sporadic
+    /// breach ended early, so that chance affects the coverage less.
     pub(crate) fn side_by_side(&mut self, mut scenes: Vec<Scene<'_>>) -> anyhow::Result<()> {
         if let Some(only) = &self.choice.only {
             scenes.retain(|scene| scene.meant_for.is_empty() || scene.meant_for.iter().any(|id| only.contains(id)));
@@ -186,7 +184,7 @@ impl Judge {
         played.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
     }
 
-    // If the user stops the test during the scenario, all its observations are dropped.
+    // Drops the observations of a scenario that the user has stopped.
     fn finish(
         &mut self,
         meant_for: &[&'static str],
@@ -219,7 +217,7 @@ impl Judge {
     }
 
     /// Plays up to `times` times, until the tester keeps up with the program. Only the last attempt counts. `run`
-    /// receives the number of the attempt, from 0.
+    /// receives its number, from 0.
     pub(crate) fn repeated(
         &mut self,
         times: u32,
@@ -253,19 +251,18 @@ impl Judge {
         self.exits.iter().any(crashed)
     }
 
-    /// Discards the observations of a rule that the scenario could not observe to its end.
+    /// Discards observations of a rule that the scenario did not finish.
     pub(crate) fn retract(&mut self, rule: &Rule) {
         self.notes.remove(rule.id);
     }
 
-    /// Drops the breach that ended this scenario: it follows from the breach of `cause`.
+    /// Drops the breach that ended this scenario, since `cause` explains it.
     pub(crate) fn ended_by(&mut self, cause: &'static Rule) {
         if let Some(last) = self.last.replace(cause.id) {
             self.notes.remove(last);
         }
     }
 
-    // All programs have ended by now.
     fn collect_exits(&mut self) {
         let crash = self.crash_rule().filter(|_| !self.is_refusal);
         let (mut evidence, mut all) = (Vec::new(), Vec::new());
@@ -301,7 +298,7 @@ impl Judge {
         self.last = own.last.or(self.last);
     }
 
-    /// The exit of the program is judged when the scenario is over.
+    /// The exit of the program is judged at the end of the scenario.
     pub(crate) fn start(&mut self, launcher: &dyn Launcher, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
         self.start_at(Terminal::No, launcher, values)
     }
@@ -358,7 +355,7 @@ impl Judge {
         self.notes.entry(rule.id).or_default().observed += u64::from(times);
     }
 
-    /// Like [`Judge::check`], for a rule without which the scenario cannot continue.
+    /// Like [`Judge::check`], for a rule on which the rest of the scenario depends.
     pub(crate) fn require(
         &mut self,
         rule: &'static Rule,
@@ -380,8 +377,8 @@ impl Judge {
         Err(Halt::Broken)
     }
 
-    /// Plays a part that differs from other scenarios only by `rule`. If this part breaks a required rule that no other
-    /// scenario breaks, the breach counts for `rule`. That is decided at the end.
+    /// Plays a part in which only `rule` is new. A breach of a required rule that no other scenario breaks counts for
+    /// `rule`, which is decided at the end.
     pub(crate) fn under(
         &mut self,
         rule: &'static Rule,
@@ -415,10 +412,9 @@ impl Judge {
         self.check(rule, kept, || format!("{who}: expected a nonzero exit status, but it {how}"));
     }
 
-    /// Waits for the exit of a program that cannot work; its status must not be 0. A crash breaks the rule about
-    /// crashes instead, unless `rule` is advice or there is no rule about crashes. Other programs may slow down the
-    /// start, so the program gets twice the time unless `rule` is broken already. Returns whether the program exited
-    /// correctly.
+    /// Waits for a program that cannot work to exit with a status other than 0. Returns whether it did. A crash breaks
+    /// the rule about crashes instead, unless `rule` is advice or there is no such rule. The program gets twice the
+    /// time unless `rule` is already broken, since other programs may slow down the start.
     pub(crate) fn refuses(&mut self, rule: &'static Rule, run: &mut dyn Run, by: Instant, who: &str) -> bool {
         self.is_refusal |= !rule.is_required();
         let more = if self.has_failed(rule) { Duration::ZERO } else { by.saturating_duration_since(Instant::now()) };
@@ -432,7 +428,7 @@ impl Judge {
         exit.is_some_and(|exit| exit.code != Some(0))
     }
 
-    /// The scenario judges crashes itself, so that a crash does not also break the rule about crashes.
+    /// The scenario judges crashes itself, instead of the rule about crashes.
     pub(crate) fn judges_crashes(&mut self) {
         self.is_refusal = true;
     }
@@ -464,13 +460,13 @@ pub(crate) fn scene<'s>(
 }
 
 impl Scene<'_> {
-    /// With `--only`, the scenario is skipped unless one of these rules is selected.
+    /// With `--only`, the scenario is skipped unless one of these is selected.
     pub(crate) fn shows(mut self, rules: impl IntoIterator<Item = &'static Rule>) -> Self {
         self.meant_for = rules.into_iter().map(|rule| rule.id).collect();
         self
     }
 
-    /// Whether its last attempt ended early because of a rule that most scenarios keep, so that one of its own rules is
+    /// Whether the last attempt ended early because of a rule that most scenarios keep, which left one of its own rules
     /// untested.
     fn is_worth_repeating(&self, played: &[(Judge, anyhow::Result<()>)]) -> bool {
         let judges = || played.iter().map(|(judge, _)| judge);
@@ -492,8 +488,7 @@ impl Judge {
         self.leave_out(rules, &format!("because {} failed", broken.id));
     }
 
-    // A variant that was played to its end is an observation of `rule`, even if it contains an error that other
-    // scenarios also show.
+    // A complete variant observes `rule`, even if it contains an error that other scenarios also show.
     fn close_variants(&mut self) {
         let known: BTreeSet<_> = self.notes.iter().filter(|(_, notes)| notes.broken > 0).map(|(id, _)| *id).collect();
         let mut kept: BTreeMap<_, u64> = BTreeMap::new();
@@ -522,11 +517,11 @@ impl Judge {
         }
     }
 
-    /// If no rule of `takes_part` was kept, the program took part in no game, and no other rule counts as kept.
+    /// A program that kept no rule of `takes_part` took part in no game, and no other rule counts as kept.
     pub(crate) fn findings(mut self, takes_part: &[&Rule]) -> (Vec<Finding>, Vec<Scenario>) {
         self.close_variants();
         self.correct_end_reasons();
-        // If rules were selected, no scenario may show whether the program takes part.
+        // Selected rules may lack a scenario that shows this.
         let is_kept = |rule: &&Rule| self.notes.get(rule.id).map(|notes| notes.broken == 0);
         let signs: Vec<_> = takes_part.iter().filter_map(is_kept).collect();
         let is_idle =
@@ -557,7 +552,7 @@ impl Judge {
         (findings, self.scenarios)
     }
 
-    // A scenario that ended in a variant ended because of the variant's rule.
+    // A scenario that ended in a variant ended because of its rule.
     fn correct_end_reasons(&mut self) {
         let is_broken = |id: &String| self.notes.get(id.as_str()).is_some_and(|notes| notes.broken > 0);
         for scenario in &mut self.scenarios {
@@ -695,8 +690,8 @@ mod tests {
     use super::*;
     use crate::dealer::TESTER;
 
-    // Plays `keeping` scenarios that keep a rule, and one that breaks it at its first attempt. Returns the attempts, and
-    // whether the own rule of that scenario was observed.
+    // Plays `keeping` scenarios that keep a rule, and one that breaks it at first. Returns the attempts, and whether
+    // its own rule was observed.
     fn attempts(keeping: usize) -> (usize, bool) {
         let [common, own] = [TESTER.rules[0], TESTER.rules[1]];
         let attempts = AtomicUsize::new(0);

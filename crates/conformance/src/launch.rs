@@ -5,9 +5,9 @@ use crate::terminal::Terminal;
 /// Values of placeholders, such as `("port", "4021")` for `{port}`.
 pub type Values<'a> = &'a [(&'static str, String)];
 
-/// A further word at the end of the command, without a placeholder.
+/// An additional word at the end of the command, without a placeholder.
 pub(crate) const EXTRA: &str = "extra";
-/// A shell adds it to the number of the signal that ended its command.
+/// A shell adds this to the number of the signal that ended its command.
 const SHELL: i32 = 128;
 const SIGNALS: [(i32, &str); 16] = [
     (1, "SIGHUP"),
@@ -27,7 +27,7 @@ const SIGNALS: [(i32, &str); 16] = [
     (25, "SIGXFSZ, too large a file"),
     (31, "SIGSYS"),
 ];
-/// The messages that runtimes write to standard error for an uncaught error.
+/// Written by runtimes for an uncaught error.
 const UNCAUGHT: [&str; 7] = [
     "Traceback (most recent call last)",
     "panicked at",
@@ -53,7 +53,7 @@ impl Exit {
         exit.map_or_else(|| format!("{who} is still running"), |exit| format!("{who} ended with {exit}"))
     }
 
-    /// A signal ended the program, or the last lines of its standard error show an uncaught error.
+    /// Whether a signal ended the program, or the end of its standard error shows an uncaught error.
     pub(crate) fn is_crash(&self, errors: &[String]) -> bool {
         let uncaught = || errors.iter().any(|line| UNCAUGHT.iter().any(|words| line.contains(words)));
         match self.code {
@@ -84,7 +84,7 @@ fn signal_name(signal: i32) -> Option<&'static str> {
 
 /// Dropping it ends all processes of the program.
 pub trait Run: Send {
-    /// Returns the next line without its line feed; `None` if none arrives in time, or if the output has ended.
+    /// Returns the next line without its line feed; `None` if none arrives in time or the output has ended.
     fn line(&mut self, by: Instant) -> Option<String>;
 
     /// The output after the last line feed.
@@ -92,28 +92,27 @@ pub trait Run: Send {
         String::new()
     }
 
-    /// `None` without a terminal. A screen that the program has left is not included.
+    /// `None` without a terminal. Excludes screens that the program has left.
     fn screen(&self) -> Option<Vec<String>> {
         None
     }
 
-    /// It is not an error if the program does not read them.
+    /// The program need not read them.
     fn type_bytes(&mut self, bytes: &[u8]);
 
-    /// Returns whether standard input can be closed.
     fn end_input(&mut self) -> bool {
         false
     }
 
-    /// `None` if the program still runs at that time.
+    /// `None` if the program is still running then.
     fn exit(&mut self, by: Instant) -> Option<Exit>;
 
-    /// The last lines of standard error that are not blank.
+    /// The last lines of standard error, without blank ones.
     fn errors(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Ends all processes of the program. Returns its standard error, of which only the last 64 KiB are kept.
+    /// Ends all processes of the program. Returns at most the last 64 KiB of its standard error.
     fn end(self: Box<Self>) -> String {
         String::new()
     }
@@ -131,7 +130,7 @@ pub trait Run: Send {
         None
     }
 
-    /// The ancestor of all processes of the program, if this tester has started it.
+    /// The ancestor of all processes of the program, if the tester started it.
     fn id(&self) -> Option<u32> {
         None
     }
@@ -143,7 +142,7 @@ impl dyn Run + '_ {
         self.exit(Instant::now()).map_or_else(String::new, |exit| format!("; it ended with {exit}"))
     }
 
-    /// Returns the first row that the program does not print in time. At a terminal, only the last screen counts.
+    /// Returns the first row that the program does not print in time. Only the last screen of a terminal counts.
     pub(crate) fn missing<'r>(&mut self, rows: impl IntoIterator<Item = &'r str>, by: Instant) -> Option<&'r str> {
         let printed = iter::from_fn(|| self.line(by)).collect();
         let mut shown = self.screen().unwrap_or(printed).into_iter();
@@ -153,7 +152,7 @@ impl dyn Run + '_ {
 }
 
 pub trait Launcher: Sync {
-    /// The address of a server that runs already.
+    /// The address of a server that is already running.
     fn address(&self) -> Option<SocketAddr> {
         None
     }

@@ -1,11 +1,11 @@
 //! Tests programs of other authors against the protocols of the games.
 //!
-//! A tester plays scenarios in which each [`Rule`] of the protocol is observed. The [`Report`] lists the rules that
-//! passed, those that failed and where, and those that were not observed. A [`Launcher`] starts the program for each
-//! scenario. A tester never blocks longer than its patience, whatever the program does.
+//! A tester plays scenarios that observe each [`Rule`] of the protocol. The [`Report`] lists which rules passed, which
+//! failed and where, and which were not observed. A [`Launcher`] starts the program for each scenario. A tester never
+//! blocks longer than its patience.
 //!
-//! In an executable that calls [`guard`] first, programs run within [`Limits`]. [`confine`] disconnects them from the
-//! network, and a [`Network`] isolates its programs from all others.
+//! After a call of [`guard`], programs run within [`Limits`]. [`confine`] disconnects them from the network, and a
+//! [`Network`] isolates its programs from all others.
 
 #![allow(missing_docs, reason = "names of fields and functions are clear")]
 
@@ -62,7 +62,6 @@ pub use crate::{
 #[cfg(target_os = "linux")]
 pub use crate::guard::guard;
 
-/// Has no effect: this system has no guards.
 #[cfg(not(target_os = "linux"))]
 pub fn guard() {}
 

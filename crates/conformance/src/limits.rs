@@ -3,26 +3,26 @@ use std::fmt;
 #[cfg(target_os = "linux")]
 use std::time::Duration;
 
-/// The limits cover one run, with all processes that the program starts.
+/// For one run, with all processes that the program starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The memory of all processes together, in bytes.
+    /// In bytes, for all processes together.
     pub memory: u64,
-    /// Processor time of all processes together, in seconds.
+    /// Processor time in seconds, for all processes together.
     pub cpu: u64,
     /// Elapsed time in seconds.
     pub time: u64,
-    /// Processes and threads at the same time.
+    /// Processes and threads at one time.
     pub processes: u64,
-    /// Open files and sockets of one process.
+    /// Open files and sockets per process.
     pub files: u64,
-    /// The size of one file, in bytes.
+    /// In bytes, per file.
     pub file_size: u64,
-    /// The output on both streams together, in bytes.
+    /// In bytes, for both streams together.
     pub output: u64,
 }
 
-/// The name, the sensible minimum, and the field.
+/// The name, the smallest sensible value, and the field.
 type Row = (&'static str, u64, fn(&mut Limits) -> &mut u64);
 
 const ROWS: [Row; 7] = [
@@ -52,7 +52,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// As in `memory=512M`. `size` parses a number of bytes. The error lists the limits or the valid values.
+    /// Parses `memory=512M`, and the number of bytes with `size`. The error lists the limits or the valid values.
     pub fn set(&mut self, typed: &str, size: impl Fn(&str) -> Result<u64, String>) -> Result<(), String> {
         let (name, value) = typed.split_once('=').unwrap_or((typed, ""));
         let Some((_, least, place)) = ROWS.iter().find(|(other, ..)| *other == name) else {

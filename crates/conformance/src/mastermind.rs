@@ -17,7 +17,7 @@ use crate::{
 
 type Rows = Vec<(Code, Feedback)>;
 
-/// Repeated digits stay repeated. With the usual seed, the code is unchanged.
+/// Repeated digits stay repeated. The usual seed leaves the code unchanged.
 fn permuted(code: Code, colours: usize, options: &Options) -> Code {
     let mut digits: Vec<Option<Peg>> = (0..colours).map(Peg::new).collect();
     for last in (1..digits.len()).rev() {
@@ -29,7 +29,7 @@ fn permuted(code: Code, colours: usize, options: &Options) -> Code {
     Code::new(&pegs).unwrap_or(code)
 }
 
-/// Returns a guess that fits all answers. A wrong program may choose a code with repeats.
+/// Returns a guess that fits all answers, perhaps with repeats: a wrong program may choose such a code.
 fn next_guess(judge: &mut Judge, rule: &'static Rule, rules: Rules, rows: &Rows) -> ScenarioResult<Code> {
     let mut knowledge = Knowledge::new(Rules::new(rules.length(), rules.colours(), true)?);
     for (guess, reported) in rows {
@@ -51,7 +51,6 @@ fn check_answers(judge: &mut Judge, rule: &'static Rule, code: Code, rows: &Rows
     }
 }
 
-/// The codes of three long games with repeats.
 fn check_codes(judge: &mut Judge, (repeats, random): (&'static Rule, &'static Rule), codes: &[Code]) {
     let reported = codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     judge.check(repeats, codes.iter().any(|code| code.repeats()), || {

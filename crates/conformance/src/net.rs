@@ -9,28 +9,27 @@ use bytes::BytesMut;
 
 use crate::{launch::Run, report::Sender, sockets::unread, tape::Channel};
 
-/// The pause between attempts to connect.
 const RETRY: Duration = Duration::from_millis(10);
 /// The interval of checks whether the program has ended.
 const POLL: Duration = Duration::from_millis(200);
-/// The pause in which the peer can read a single byte.
+/// Lets the peer read a single byte.
 const PAUSE: Duration = Duration::from_millis(1);
 /// How long parts of a message wait for a peer that does not read.
 const UNREAD: Duration = Duration::from_millis(500);
-/// The longest text without its NUL, in bytes.
+/// Without the NUL, in bytes.
 pub(crate) const MAX_TEXT: usize = 256;
 
-/// Returns the next datagram; `None` if none arrives in time, or if the program has ended.
+/// Returns the next datagram; `None` if none arrives in time or the program has ended.
 pub(crate) fn datagram(socket: &UdpSocket, run: &mut dyn Run, by: Instant) -> Option<(Vec<u8>, SocketAddr)> {
     let mut buffer = vec![0; 65_536];
     loop {
         let left = by.saturating_duration_since(Instant::now());
-        // Datagrams that the program sent before it ended have arrived.
+        // Checked before the read, since datagrams of an ended program have arrived.
         let ended = run.exit(Instant::now()).is_some();
         if left.is_zero() || socket.set_read_timeout(Some(left.min(POLL))).is_err() {
             return None;
         }
-        // The error may also report that an earlier datagram had no receiver.
+        // Possibly the report that an earlier datagram had no receiver.
         match socket.recv_from(&mut buffer) {
             Ok((length, from)) => {
                 buffer.truncate(length);
@@ -46,7 +45,6 @@ pub(crate) struct Connection {
     pub(crate) stream: TcpStream,
     /// Decoders consume it from the front.
     pub(crate) buffer: BytesMut,
-    /// Closed by the peer, or lost.
     pub(crate) closed: bool,
     channel: Option<Channel>,
 }
@@ -64,7 +62,7 @@ impl Connection {
         }
     }
 
-    /// Does not retry: if the connection is refused, no server listens.
+    /// Does not retry: a refused connection means that no server listens.
     pub(crate) fn once(address: SocketAddr, patience: Duration) -> io::Result<Self> {
         Self::new(TcpStream::connect_timeout(&address, patience)?)
     }
@@ -109,7 +107,6 @@ impl Connection {
         self.channel.iter().for_each(|channel| channel.rename(name));
     }
 
-    /// The next breach is about missing data on this connection.
     fn focus(&self) {
         self.channel.iter().for_each(Channel::focus);
     }
@@ -128,10 +125,9 @@ impl Connection {
         self.note(Sender::Tester, "ends its side of the connection");
     }
 
-    /// Closes the connection with a reset.
     pub(crate) fn reset(self) {
         #[cfg(unix)]
-        // If the option cannot be set, the connection is closed normally.
+        // Otherwise, the connection is closed normally.
         let _ = rustix::net::sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO));
         self.note(Sender::Tester, "resets the connection");
     }
@@ -140,19 +136,18 @@ impl Connection {
         self.channel.iter().for_each(|channel| channel.note(sender, what));
     }
 
-    /// The next read detects whether the peer has disconnected.
+    /// The next read detects a disconnected peer.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         self.channel.iter().for_each(|channel| channel.sent(bytes));
         self.closed |= self.stream.write_all(bytes).is_err();
     }
 
-    /// Sends each byte separately, with pauses in which a prompt peer reads it.
+    /// Sends bytes separately, with pauses in which a prompt peer reads each.
     pub(crate) fn send_in_bytes(&mut self, bytes: &[u8]) {
         self.send_in_parts(bytes.chunks(1));
     }
 
-    /// Pauses after each part. If the system reports what the peer has read, the pause lasts until the peer has read
-    /// the part, for at most [`UNREAD`] in total.
+    /// Pauses after each part, if possible until the peer has read it, for at most [`UNREAD`] in total.
     pub(crate) fn send_in_parts<'b>(&mut self, parts: impl Iterator<Item = &'b [u8]>) {
         let by = Instant::now() + UNREAD;
         let ends = self.stream.peer_addr().ok().zip(self.stream.local_addr().ok());
@@ -166,21 +161,20 @@ impl Connection {
         }
     }
 
-    /// Acknowledges immediately, for a peer without `TCP_NODELAY` that waits for the acknowledgement.
+    /// For a peer without `TCP_NODELAY` that waits for the acknowledgement.
     pub(crate) fn acknowledge(&self) {
         #[cfg(target_os = "linux")]
         let _ = rustix::net::sockopt::set_tcp_quickack(&self.stream, true);
     }
 
-    /// Delays acknowledgements, as the system does for many programs.
+    /// Delays acknowledgements, as many systems do, which reveals a peer that waits for them.
     pub(crate) fn delay_acknowledgements(&self) {
-        // Otherwise, a peer that waits for acknowledgements is not detected.
         #[cfg(target_os = "linux")]
         let _ = rustix::net::sockopt::set_tcp_quickack(&self.stream, false);
     }
 
     pub(crate) fn keep_little(&self) {
-        // Otherwise, a peer has to send more data before its buffer fills.
+        // A smaller buffer fills after less data.
         #[cfg(unix)]
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&self.stream, 4096);
     }

@@ -24,22 +24,22 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// A client must repeat an unanswered message within this time.
+/// Within this time, a client must repeat an unanswered message.
 const REPEAT_TIME: Duration = Duration::from_secs(3);
 
-/// A client that gets no answer to KEY Q, sent twice, must exit within this time.
+/// Within this time, a client must exit if KEY Q, sent twice, gets no answer.
 const LONELY: Duration = Duration::from_secs(6);
 
-/// Longer than the interval at which programs repeat a message forever.
+/// Longer than the period of a message that a program repeats forever.
 const REPEATED: Duration = Duration::from_millis(2500);
 
 enum Scenario {
-    /// The name, the other rules that it is designed to observe, and the actions.
+    /// The name, the other rules that it observes by design, and the actions.
     Game(&'static str, &'static [&'static Rule], fn(&mut TestServer<'_>) -> ScenarioResult),
-    /// These scenarios end the input, which requires a pipe.
+    /// Ends the input, which requires a pipe.
     Piped(&'static str, fn(&mut TestServer<'_>) -> ScenarioResult),
     Join(&'static str, Option<&'static str>),
-    /// The client must survive these messages. A client that exits at one kind is still tested with the others.
+    /// The client must survive these. If it exits at one kind, the others are still tested.
     Damaged(&'static str, fn() -> Vec<Vec<u8>>),
     Refused(&'static str, Values),
 }
@@ -245,7 +245,7 @@ rules! {
 }
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
-    // Errors in any game are recorded first, since they would break other rules in the other scenarios.
+    // First, since an error that occurs in any game would break other rules in the other scenarios.
     let start = move |judge: &mut Judge, terminal, call, scenario: fn(&mut TestServer<'_>) -> ScenarioResult| {
         scenario(&mut TestServer::new(judge, terminal, launcher, options, call)?)
     };
@@ -316,7 +316,7 @@ fn leaves_by_key(server: &mut TestServer<'_>) -> ScenarioResult {
     server.farewell("Thanks for playing!")
 }
 
-// Names have the maximum length that a server keeps.
+// Names have the maximum length that servers keep.
 fn long_table(server: &mut TestServer<'_>) -> ScenarioResult {
     server.receive_first()?;
     server.enter(b"GRID 3 14", &display(0))?;
@@ -326,7 +326,7 @@ fn long_table(server: &mut TestServer<'_>) -> ScenarioResult {
     server.quit_as(format!("QUIT {text}").as_bytes(), &text, &LONG)
 }
 
-// A client that repeats its first message unnecessarily does so in this time.
+// A needless repetition of the first message happens within this time.
 fn quiet(server: &mut TestServer<'_>) -> ScenarioResult {
     server.start_session()?;
     server.receive_until(Instant::now() + REPEATED.min(server.options.patience));
@@ -348,7 +348,7 @@ fn other_addresses(server: &mut TestServer<'_>) -> ScenarioResult {
     for message in [&b"GOLD 1 2 3"[..], b"DISPLAY\n@", b"QUIT by another server"] {
         server.send_from_other_address(message)?;
         let text = format!(" after {} from another address", quoted_bytes(message));
-        // Two keys are typed, since the first may be sent before the message is read.
+        // Two keys, since the client may send the first before it reads the message.
         server.key(b'h', &STRANGERS, &text)?;
         server.key(b'l', &STRANGERS, &text)?;
     }
@@ -370,7 +370,7 @@ fn silence(server: &mut TestServer<'_>) -> ScenarioResult {
 fn late(server: &mut TestServer<'_>) -> ScenarioResult {
     server.receive_first()?;
     if server.next(Instant::now() + REPEAT_TIME.max(server.options.patience)).is_none() {
-        // Another scenario judges whether the client repeats it.
+        // Another scenario judges repetition.
         server.judge.leave_out_for([&LATE], &AGAIN);
         return Ok(());
     }
@@ -382,7 +382,7 @@ fn late(server: &mut TestServer<'_>) -> ScenarioResult {
     server.await_keys(&LATE).map(drop)
 }
 
-// The client gets no QUIT: it is lost, or the server has ended.
+// The client gets no QUIT, as if it were lost or the server had ended.
 fn leaves(server: &mut TestServer<'_>) -> ScenarioResult {
     if server.end_input()? {
         let exit = server.run.exit(Instant::now() + LONELY.max(server.options.patience));
@@ -396,8 +396,7 @@ fn leaves(server: &mut TestServer<'_>) -> ScenarioResult {
     Ok(())
 }
 
-// All keys except Q, which may make the client leave. If keys of the game fail, other letters provide no further
-// information.
+// All keys except Q, at which the client may leave. If keys of the game fail, others provide no information.
 fn any_key(server: &mut TestServer<'_>) -> ScenarioResult {
     if !server.start_session()? {
         server.judge.leave_out_for([&ANY_KEY], &KEYS);
@@ -441,7 +440,7 @@ fn continues_after(server: &mut TestServer<'_>, rule: &'static Rule, messages: V
         let now = quoted_bytes(&message);
         let after = format!(" after the server sent {before}{now}");
         if sends_keys {
-            // Two keys are typed, since the first may be sent before the message is read.
+            // Two keys, since the client may send the first before it reads the message.
             for key in *b"hl" {
                 server.key(key, rule, &after)?;
             }

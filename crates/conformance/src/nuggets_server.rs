@@ -43,7 +43,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let on = |map: &str| anyhow::Ok(Subject { launcher, options, map: MapFile::new(map)? });
     let (test, closet) = (&on(MAP)?, &on(CLOSET)?);
     if let Some(address) = launcher.address() {
-        // These scenarios run one after another on the same server, as long as its game has free letters.
+        // One after another on the same server, while its game has free letters.
         let (mut letters, mut former) = (0, Vec::new());
         for &(name, rules, scenario) in SHARED {
             if letters < MAX_PLAYERS {
@@ -136,7 +136,7 @@ impl Subject<'_> {
         Ok(found.is_some())
     }
 
-    // Returns the port that the server prints, or else the first number. The output need not end with a line feed.
+    // Returns the printed port, or else the first printed number. The output need not end with a line feed.
     fn printed_port(&self, run: &mut dyn Run) -> Option<u16> {
         let mut by = self.options.start_deadline();
         let mut is_listening = false;
@@ -144,7 +144,7 @@ impl Subject<'_> {
         loop {
             let open = run.udp_ports();
             if !is_listening && open.as_ref().is_some_and(|open| !open.is_empty()) {
-                // It has started, so its lines need no more time.
+                // It has started, so its output is due.
                 is_listening = true;
                 by = by.min(self.options.deadline());
             }
@@ -164,7 +164,7 @@ impl Subject<'_> {
         }
     }
 
-    // Returns the port of the only socket, or else the first number that the server writes, which may be late.
+    // Returns the port of the only socket, or else the first printed number, which may be late.
     fn find_port(&self, run: &mut dyn Run) -> Option<u16> {
         let by = self.options.start_deadline();
         let mut printed = None;
@@ -179,14 +179,14 @@ impl Subject<'_> {
                 _ => {}
             }
             if Instant::now() >= by || run.exit(Instant::now()).is_some() {
-                // Without a socket, there is no server, whatever it writes.
+                // Without a socket, there is no server.
                 return run.udp_ports().map_or(written, |open| open.first().copied());
             }
         }
     }
 
-    /// Returns the number of assigned letters. Sockets stay open in `former`: the server rejects a player who has quit,
-    /// so no later client may have its port.
+    /// Returns the number of assigned letters. Sockets stay open in `former`: the server rejects a player that has
+    /// quit, so no client may reuse its port.
     fn running(
         &self,
         judge: &mut Judge,
@@ -201,7 +201,7 @@ impl Subject<'_> {
         if played.is_ok() {
             game.judge.check(&rules::RUNS, true, String::new);
         } else if game.letters >= MAX_PLAYERS {
-            // The reason for the end of the scenario was recorded before.
+            // The reason for the early end is already recorded.
             let _ = leave_all(&mut game);
         }
         let letters = game.letters;
@@ -250,7 +250,7 @@ fn purses(purses: &[u32]) -> String {
     purses.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-// Returns the numbers after the word `port` first, then those before it.
+// The numbers after the word `port`, then those before it.
 fn ports(line: &str) -> impl Iterator<Item = u16> {
     let at = line.to_ascii_lowercase().find("port").unwrap_or(0);
     [line.get(at..), line.get(..at)].into_iter().flatten().flat_map(|part| {
@@ -259,13 +259,13 @@ fn ports(line: &str) -> impl Iterator<Item = u16> {
     })
 }
 
-/// The number of starts of a server without a seed, which uses the time in seconds.
+/// Starts of a server without a seed, which uses the time in seconds.
 const TRIALS: u32 = 3;
 const SECOND: Duration = Duration::from_millis(1_100);
-/// How long a server may take to detect the end of standard input.
+/// How long a server may take to detect the end of its input.
 const NOTICE: Duration = Duration::from_millis(500);
 
-/// `room` is a map on which a player sees all gold.
+/// On the map of `room`, a player sees all gold.
 fn option_scenes<'s>(test: &'s Subject<'_>, room: &'s Subject<'_>) -> Vec<Scene<'s>> {
     let mut scenes = vec![
         scene("the end of standard input", |judge| room.end_of_input(judge)).shows([&INPUT]),
@@ -329,8 +329,7 @@ impl Subject<'_> {
         self.rejects(judge, &EXTRA_ARGUMENT, &values, "with an extra argument")
     }
 
-    // The initial positions of the piles, as offsets in the DISPLAY of a spectator, or else of a player that sees
-    // everything.
+    // The initial piles, as offsets in the DISPLAY of a spectator, or else of a player that sees everything.
     fn piles(&self, judge: &mut Judge, seed: Option<String>) -> ScenarioResult<Vec<usize>> {
         let is_drawn = seed.is_none();
         let (_run, address) = self.server(judge, seed)?;
@@ -370,7 +369,7 @@ impl Subject<'_> {
         })
     }
 
-    // A server that is started in the background has no input.
+    // A server in the background has no input.
     fn end_of_input(&self, judge: &mut Judge) -> ScenarioResult {
         let (mut run, address) = self.server(judge, Some(self.seed()))?;
         if !run.end_input() {

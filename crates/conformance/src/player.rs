@@ -28,7 +28,7 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// Enough rounds to show every card, since each opens with three cards.
+/// Enough rounds to show every card, since each opens with three.
 const ALL_CARDS: usize = 18;
 const ROUNDS: usize = 4;
 const LONG: usize = 100;
@@ -48,7 +48,7 @@ const LONGEST_NAME: &str = "aNameOf64CharactersIsTheLongestThatThereIs0123456789
 
 enum Scenario {
     Game(&'static str, Delivery, fn(&mut Judge, &mut TestDealer) -> ScenarioResult),
-    /// The player should close the connection. It may react in any way except with a crash.
+    /// The player should close the connection, and may do anything but crash.
     Invalid(&'static str, &'static [u8]),
     Join(&'static str, JoinArguments),
     End(&'static str, fn(&mut Judge, TestDealer, Box<dyn Run>) -> ScenarioResult),
@@ -403,7 +403,6 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         // Otherwise, each further scenario would wait until its deadline.
         return Ok(());
     }
-    // The other scenarios use the learned table, if there is one.
     let mut table = None;
     if let Some(learned) = &mut training {
         if learned.has_learned(judge, is_over)? {
@@ -424,7 +423,6 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
                     judge.under(rule, |judge| game(judge, &mut dealer))?;
                     quits(judge, dealer, run, (&QUITS, &ENDS))
                 };
-                // A hand may be an observation of two rules.
                 let also = if *rule == NATURAL { &STANDS_AT_21 } else { rule };
                 scene(name, play).shows([rule, also, &NO_CRASH])
             }

@@ -14,7 +14,7 @@ use socket2::{Domain, Socket, Type};
 /// Below the ephemeral range, so that no other socket takes one before the program listens.
 const PORTS: Range<u16> = 20_000..30_000;
 
-/// Claims of ports. Without a claim, other testers would consider a port free until the program listens on it.
+/// Without a claim, other testers would consider a port free until the program listens on it.
 #[cfg(target_os = "linux")]
 mod claim {
     use std::{
@@ -30,7 +30,7 @@ mod claim {
     /// A program listens long before this number of others have been started.
     const CLAIMS: usize = 100;
 
-    /// The claim ends with the process at the latest.
+    /// Ends with the process at the latest.
     pub(super) struct Claim(#[expect(dead_code, reason = "reserves the port")] UnixDatagram);
 
     impl Claim {
@@ -40,7 +40,7 @@ mod claim {
             UnixDatagram::bind_addr(&name).map(Self)
         }
 
-        /// The port stays claimed until many other ports have been claimed.
+        /// Claims the port until many others have been claimed.
         pub(super) fn keep(self) {
             static KEPT: Mutex<VecDeque<Claim>> = Mutex::new(VecDeque::new());
             let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,8 +52,7 @@ mod claim {
     }
 }
 
-/// Other systems have no socket names that vanish with their process, so testers that run at the same time only start
-/// at different ports.
+/// Other systems have no socket names that vanish with the process. Simultaneous testers only start at different ports.
 #[cfg(not(target_os = "linux"))]
 mod claim {
     pub(super) struct Claim;
@@ -67,13 +66,13 @@ mod claim {
     }
 }
 
-/// Returns a free port that this process has not handed out recently.
+/// Returns a free port that this process has not returned recently.
 pub(crate) fn free_tcp_port() -> anyhow::Result<u16> {
     free_port(|port| bind(port).map(drop))
 }
 
-// Binds without listening: a process that another thread is just starting has a copy of the socket until it executes
-// its program. Connections are then refused, instead of accepted by a socket that is never read.
+// Binds without listening: a process that is being started has a copy of the socket until it executes its program.
+// Connections are then refused, instead of accepted and never read.
 fn bind(port: u16) -> io::Result<Socket> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
     // On Windows this would share the port.
@@ -97,7 +96,7 @@ pub(crate) fn free_udp_port() -> anyhow::Result<u16> {
 
 fn free_port(bind: impl Fn(u16) -> io::Result<()>) -> anyhow::Result<u16> {
     static HANDED_OUT: AtomicU32 = AtomicU32::new(0);
-    // Testers that run at the same time start at different places. Their process ids mostly differ only a little.
+    // Simultaneous testers start far apart, though their process ids are close.
     let start = process::id().wrapping_mul(7919);
     let ports = u32::from(PORTS.end - PORTS.start);
     for _ in 0..ports {

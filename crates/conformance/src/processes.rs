@@ -1,4 +1,4 @@
-//! Processes from the files in `/proc` on Linux. On other systems the result is empty.
+//! Processes from Linux `/proc`. Empty on other systems.
 
 use std::{collections::BTreeMap, fs};
 
@@ -16,7 +16,7 @@ pub(crate) struct Process {
 /// All descendants of `root`, and all processes of its group.
 pub(crate) fn family(root: u32) -> Vec<Process> {
     let mut found = Vec::new();
-    // There may be thousands of processes, so each is read once.
+    // Each is read once, since there may be thousands.
     let mut children: BTreeMap<u32, Vec<Process>> = BTreeMap::new();
     for process in numbers().filter_map(process) {
         if process.id == root || process.group == root {
@@ -50,7 +50,7 @@ pub(crate) fn proportional_memory(process: u32) -> Option<u64> {
     sizes(&format!("/proc/{process}/smaps_rollup"), ["Pss_Anon:", "Pss_Shmem:"])
 }
 
-// All of the lines must be present.
+// `None` if a line is missing.
 #[cfg(target_os = "linux")]
 fn sizes(file: &str, names: [&str; 2]) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;

@@ -11,13 +11,12 @@ pub(crate) use crate::launch::EXTRA as MORE;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Refusal {
-    /// The rule that is broken if the program accepts the arguments.
+    /// Broken if the program accepts the arguments.
     pub(crate) rule: &'static Rule,
     /// A phrase after `started`, such as `without arguments`.
     pub(crate) how: &'static str,
-    /// An argument without a value is omitted. `{port}` is the correct port, and `{port+65536}` a number that becomes
-    /// the correct port in 16 bits. A program that uses it connects to a listening socket. [`MORE`] is a further word
-    /// after the arguments.
+    /// An argument without a value is omitted. `{port}` is correct, and `{port+65536}` becomes it in 16 bits. A program
+    /// that uses it connects to a listening socket. [`MORE`] is an additional word after the arguments.
     pub(crate) values: Values,
 }
 
@@ -26,10 +25,10 @@ pub(crate) type Values = &'static [(&'static str, Option<&'static str>)];
 pub(crate) struct RefusalTest<'s> {
     pub(crate) launcher: &'s dyn Launcher,
     pub(crate) options: Options,
-    /// A program must report why it does not start.
+    /// A program must print why it does not start.
     pub(crate) explains: &'static Rule,
-    /// Correct for all placeholders. A listener is at the address among them, so that the wrong argument is the only
-    /// reason to exit.
+    /// Correct for all placeholders. A listener is at the address, so that the wrong argument is the only reason to
+    /// exit.
     pub(crate) values: fn() -> anyhow::Result<ValidValues>,
 }
 

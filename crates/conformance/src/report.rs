@@ -58,18 +58,17 @@ pub struct Excerpt {
     pub from: u64,
     /// Two hexadecimal digits for each byte, separated by spaces.
     pub hex: String,
-    /// The length of the message in bytes when it was judged.
+    /// In bytes, when it was judged.
     pub of: u64,
 }
 
-/// Where the decoding of a message stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrongByte {
-    /// Counted from the start of the message.
+    /// From the start of the message.
     pub offset: u64,
-    /// Counted from the first byte that this side has sent. Datagrams have none.
+    /// From the first byte that this side has sent. Datagrams have none.
     pub stream_offset: Option<u64>,
-    /// `None` if the message ends here.
+    /// `None` at the end of the message.
     pub byte: Option<u8>,
     pub text: String,
 }
@@ -77,12 +76,12 @@ pub struct WrongByte {
 /// The text of an event is in brackets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Counted from the start of the scenario.
+    /// Since the start of the scenario.
     pub at_ms: u64,
     /// Such as `seat 1`.
     pub channel: String,
     pub sender: Sender,
-    /// In the terms of the protocol, without control characters other than line feeds.
+    /// In the terms of the protocol, without control characters except line feeds.
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bytes: Option<Excerpt>,
@@ -93,11 +92,10 @@ pub struct Message {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Breach {
     pub scenario: String,
-    /// The observed and the correct behavior.
     pub text: String,
     /// The last messages before the breach, oldest first.
     pub conversation: Vec<Message>,
-    /// How the program ended in this scenario, and its last lines on standard error.
+    /// How the program ended in this scenario, and the end of its standard error.
     pub program: Vec<String>,
 }
 
@@ -112,17 +110,17 @@ pub struct Finding {
     pub task: String,
     pub points: u32,
     pub page: String,
-    /// The usual mistake, if there is one.
+    /// The usual mistake, or empty.
     pub hint: String,
     pub verdict: Verdict,
     /// Why the rule was not tested, if known.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub why: String,
-    /// How often the rule was broken or, if never, observed.
+    /// The number of breaches or, without any, of observations.
     pub count: u64,
-    /// Runs of the test in which the rule was observed or broken.
+    /// Runs of the test that observed or broke the rule.
     pub tested_in: u32,
-    /// Runs of the test in which the rule was broken.
+    /// Runs of the test that broke the rule.
     pub failed_in: u32,
     pub breaches: Vec<Breach>,
 }
@@ -185,7 +183,7 @@ impl Finding {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scenario {
-    /// Several scenarios may have the same name.
+    /// Not unique.
     pub name: String,
     /// If empty, the scenario may observe any rule.
     pub meant_for: Vec<String>,
@@ -232,15 +230,13 @@ impl fmt::Display for Trouble {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// All required rules were observed and kept.
     Passed,
-    /// A required rule was broken.
     Failed,
-    /// No required rule was broken, but some could not be tested.
+    /// No required rule was broken, but some were not tested.
     Incomplete,
     #[serde(rename = "cannot start")]
     CannotStart,
-    /// The tester could not do its work, or was stopped.
+    /// The tester failed or was stopped.
     Unfinished,
 }
 
@@ -263,11 +259,11 @@ pub struct Report {
     /// `None` if it is secret.
     pub seed: Option<u32>,
     pub runs: u32,
-    /// The test covers all rules. A test of a running server cannot.
+    /// Covers all rules, which a test of a running server cannot.
     pub whole: bool,
     #[serde(rename = "error")]
     pub trouble: Option<Trouble>,
-    /// With the restrictions of the sandbox, one sentence each.
+    /// Includes the restrictions of the sandbox, one sentence each.
     #[serde(default)]
     pub limits: Vec<String>,
     pub rules: Vec<Finding>,
@@ -282,7 +278,7 @@ impl Report {
             Some(Trouble::Tester(_) | Trouble::Stopped) => Outcome::Unfinished,
             None if any(Verdict::Failed) => Outcome::Failed,
             None if any(Verdict::NotTested) && self.whole => Outcome::Incomplete,
-            // Also for a selection of rules that cannot fail a program.
+            // Also if only recommendations were selected.
             None if self.rules.iter().all(|rule| rule.verdict == Verdict::NotTested) => Outcome::Incomplete,
             None => Outcome::Passed,
         }
@@ -327,7 +323,7 @@ impl Report {
     }
 }
 
-/// Incremented when the meaning of a field changes or a field is removed. New fields may be added at any time.
+/// Incremented when a field is removed or its meaning changes, but not for new fields.
 const FORMAT: u32 = 2;
 
 #[derive(Serialize)]
@@ -343,7 +339,7 @@ struct Document<'a> {
 }
 
 impl Report {
-    /// docs/conformance.md describes the fields. The object can be deserialized as a [`Report`].
+    /// docs/conformance.md describes the fields. The object deserializes as a [`Report`].
     pub fn to_json(&self) -> Value {
         let (points, of) = self.points();
         let (outcome, score) = (self.outcome(), self.score());
@@ -360,7 +356,7 @@ pub enum Format {
     Text,
     Json,
     Junit,
-    /// The Test Anything Protocol, version 14.
+    /// Test Anything Protocol, version 14.
     Tap,
     Markdown,
     Html,
@@ -382,8 +378,7 @@ impl Format {
 }
 
 impl Report {
-    /// Ends with a line feed. The output of the program under test is escaped, so it cannot change the structure of the
-    /// report.
+    /// Ends with a line feed. The program's output is escaped, so it cannot change the structure of the report.
     pub fn write(&self, format: Format) -> String {
         let writer: fn(&Self, &mut String) -> fmt::Result = match format {
             Format::Text => return self.to_string(),
@@ -431,20 +426,20 @@ pub fn list(rules: &[&Rule], format: Format) -> Option<String> {
 
 /// The longest line in a report, in characters.
 const LONGEST: usize = 2000;
-/// Characters that may be added to a shortened line without shortening it again.
+/// How many characters a shortened line may gain before it is shortened again.
 const MARGIN: usize = 200;
 
-/// Escapes control characters other than line feeds, marks that change the direction of text, and characters that XML
-/// forbids. Each line has a maximum length.
+/// Escapes control characters except line feeds, marks that change the direction of text, and characters that XML
+/// forbids. Limits the length of lines.
 pub fn clean(text: &str) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Characters that [`shortened`] keeps at the start and at the end, where texts state the expected value.
+/// [`shortened`] keeps this many characters at the start and at the end, where texts state the expected value.
 const FRONT: usize = 300;
 const END: usize = 200;
 
-/// Joins lines. The middle of a very long text is omitted.
+/// Joins lines, and omits the middle of a very long text.
 pub(crate) fn shortened(text: &str) -> String {
     let text = text.replace('\n', "\\n");
     let count = text.chars().count();

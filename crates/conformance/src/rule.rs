@@ -1,5 +1,3 @@
-//! What a rule of the kit is: its id, text, points, source and scenes.
-
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +23,7 @@ const OF_PIPES: &str = "Through a pipe,";
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Scripts can rely on it, such as `no-card-twice`.
+    /// Stable for scripts, such as `no-card-twice`.
     pub id: &'static str,
     /// One sentence without a full stop.
     pub text: &'static str,
@@ -45,7 +43,7 @@ impl Rule {
         self.basis == Basis::Protocol
     }
 
-    /// If all standard streams are at a terminal, the sentence about pipes is omitted.
+    /// Omits the sentence about pipes if all standard streams are at a terminal.
     pub(crate) fn hint_for(&self, at_terminal: bool) -> &'static str {
         let end = self.hint.find(OF_PIPES).filter(|_| at_terminal).unwrap_or(self.hint.len());
         self.hint.get(..end).unwrap_or_default().trim_end()
@@ -55,8 +53,8 @@ impl Rule {
 /// Declares rules, and `RULES` with all of them in the order of the report:
 /// `NAME: Protocol(points, "section of the task") "id" in "page", "text", "hint";` or `NAME: Advice "id" in ...`.
 ///
-/// If the table begins with `for TYPE;`, values of this type may follow each hint: the scenarios that are designed to
-/// observe the rule. `SCENARIOS` has all of them with their rules.
+/// If the table begins with `for TYPE;`, values of this type may follow each hint: the scenarios that observe the rule
+/// by design. `SCENARIOS` has all of them with their rules.
 macro_rules! rules {
     (for $scenario:ty; $($name:ident: $basis:ident $(($($source:tt)*))? $id:literal in $page:literal, $text:literal, $hint:literal $(, $shown:expr)*;)*) => {
         $crate::rule::rules! { $($name: $basis $(($($source)*))? $id in $page, $text, $hint;)* }

@@ -1,5 +1,4 @@
-//! Seeds that only the teacher of a class can compute: from a secret word, a random salt of the class, and the name of
-//! the student.
+//! Seeds that only the teacher of a class can compute, from a secret word, a random salt, and the student's name.
 
 use std::{
     fs,
@@ -23,7 +22,7 @@ pub(crate) struct Secret {
 }
 
 impl Secret {
-    /// The salt is generated once and stored in `folder`, in a file that only its owner can read.
+    /// Generates the salt once, and stores it in `folder`, readable only by its owner.
     pub(crate) fn of_class(word: &str, folder: &Path) -> anyhow::Result<Self> {
         let path = folder.join(FILE);
         let cannot = || format!("cannot write the salt of the class, {}", file_name(&path));

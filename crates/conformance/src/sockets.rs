@@ -1,4 +1,4 @@
-//! Sockets from the files in `/proc` on Linux. On other systems no socket is found.
+//! Sockets from Linux `/proc`. On other systems none is found.
 
 use std::{
     fs,
@@ -7,7 +7,7 @@ use std::{
 
 use crate::processes::family;
 
-/// The ports of a process, its descendants and its group.
+/// Of a process, its descendants and its group.
 pub(crate) fn udp_ports(root: u32) -> Option<Vec<u16>> {
     let inodes = Owner::Family(root).inodes();
     let rows = table("udp")?.into_iter().filter(|row| inodes.contains(&row.inode));
@@ -17,9 +17,9 @@ pub(crate) fn udp_ports(root: u32) -> Option<Vec<u16>> {
     Some(ports)
 }
 
-/// Bytes that the process at this end of a connection to `server` has not read yet, if the system reports it.
+/// Bytes that the process at this end of a connection to `server` has not read, if known.
 pub(crate) fn unread(address: SocketAddr, server: SocketAddr) -> Option<u32> {
-    // A table of the kernel takes some ten milliseconds, since all buckets of a large hash table are visited.
+    // The kernel's table takes some ten milliseconds, to visit all buckets of a large hash table.
     #[cfg(target_os = "linux")]
     if let Some(bytes) = diagnosis::unread(address, server) {
         return Some(bytes);
@@ -42,8 +42,7 @@ mod diagnosis {
     /// In bytes: `nlmsghdr` and `inet_diag_req_v2`.
     const HEADER: usize = 16;
     const REQUEST: usize = 56;
-    /// The offset of `idiag_rqueue` in an answer: after the header, four single bytes, an `inet_diag_sockid` and the
-    /// timer.
+    /// The offset of `idiag_rqueue`: after the header, four single bytes, an `inet_diag_sockid` and the timer.
     const UNREAD: usize = HEADER + 4 + 48 + 4;
 
     /// `None` if the system does not know the socket.
@@ -68,7 +67,7 @@ mod diagnosis {
         bytes.extend([0; 8]);
         let family = if local.is_ipv4() { AF_INET } else { AF_INET6 };
         bytes.extend([family, IPPROTO_TCP, 0, 0]);
-        // The socket may be in any state.
+        // Any state.
         bytes.extend(u32::MAX.to_ne_bytes());
         bytes.extend(local.port().to_be_bytes());
         bytes.extend(remote.port().to_be_bytes());
@@ -101,7 +100,7 @@ impl Owner {
         address.is_some_and(|address| Self::Process(std::process::id()).has_udp(address))
     }
 
-    /// If several sockets share the address, all of them must belong to the owner.
+    /// If several sockets share the address, all must belong to the owner.
     pub fn has_udp(self, address: SocketAddr) -> bool {
         let sends = |local: SocketAddr| {
             local.port() == address.port() && (local.ip() == address.ip() || local.ip().is_unspecified())
@@ -153,12 +152,12 @@ fn table(protocol: &str) -> Option<Vec<Row>> {
 fn row(line: &str) -> Option<Row> {
     let mut columns = line.split_whitespace().skip(1);
     let (local, remote) = (address(columns.next()?)?, address(columns.next()?)?);
-    // The lengths of both queues are in the second column after the addresses.
+    // The second column after the addresses has the lengths of both queues.
     let unread = u32::from_str_radix(columns.nth(1)?.split_once(':')?.1, 16).ok()?;
     Some(Row { local, remote, unread, inode: columns.nth(4)?.parse().ok()? })
 }
 
-// Numbers of 32 bits in the byte order of the machine, and a port.
+// 32-bit numbers in the byte order of the machine, and a port.
 fn address(text: &str) -> Option<SocketAddr> {
     let (ip, port) = text.split_once(':')?;
     let word = |at: usize| Some(u32::from_str_radix(ip.get(8 * at..8 * (at + 1))?, 16).ok()?.to_ne_bytes());

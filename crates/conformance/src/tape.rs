@@ -1,5 +1,5 @@
-//! The owner of a connection gets a [`Channel`] from the judge and records all bytes with it. The tape splits them into
-//! messages and keeps the last ones for the report of a breach.
+//! Connections record all bytes with a [`Channel`] from the judge. The tape splits them into messages and keeps the
+//! last ones for the report of a breach.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -35,7 +35,7 @@ impl Tape {
         Channel { channel: self.recording().open(name, format), tape: self.clone() }
     }
 
-    /// The last messages, for a report. Omits messages of the program that the tester has not read yet.
+    /// Excludes messages of the program that the tester has not read yet.
     pub(crate) fn tail(&self) -> Vec<Message> {
         self.recording().tail()
     }
@@ -52,7 +52,6 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// Records a datagram or a part of a stream.
     pub(crate) fn sent(&self, bytes: &[u8]) {
         self.tape.recording().add(self.channel, Sender::Tester, bytes);
     }
@@ -61,8 +60,8 @@ impl Channel {
         self.tape.recording().add(self.channel, Sender::Program, bytes);
     }
 
-    /// Counts messages that the tester has read. A report omits unread messages. On a connection without any call of
-    /// this function, all messages count as read.
+    /// Counts messages that the tester has read. Reports omit unread ones. Without any call, all messages of a
+    /// connection count as read.
     pub(crate) fn mark_read(&self, messages: u64) {
         self.tape.recording().mark_read(self.channel, messages);
     }
@@ -80,7 +79,7 @@ impl Channel {
         self.tape.recording().focus = Some(self.channel);
     }
 
-    /// Renames the channel, also for earlier messages.
+    /// Also renames the channel of earlier messages.
     pub(crate) fn rename(&self, name: &str) {
         self.tape.recording().rename(self.channel, name);
     }
@@ -100,7 +99,6 @@ pub(crate) struct MessageFormat {
 
 pub(crate) enum MessageFraming {
     Datagrams,
-    /// Finds the end of the first message.
     Stream(fn(&[u8]) -> Framed),
 }
 
@@ -139,12 +137,12 @@ const MAX_RECORDS: usize = 256;
 const MAX_RECORDED_BYTES: usize = 1 << 20;
 /// In bytes: the longest message of any protocol.
 const LONGEST: usize = 1 << 20;
-/// In bytes. A longer incomplete message is parsed again only when it has grown by a quarter, not at each segment.
+/// In bytes. A longer incomplete message is parsed again after it has grown by a quarter, not at each segment.
 const LONG: usize = 4096;
 const SHOWN: usize = 12;
-/// Bytes of a message in a report. A wrong byte is in the middle.
+/// Bytes of a message in a report, with a wrong byte in the middle.
 const SHOWN_BYTES: usize = 32;
-/// Characters of a message in a report, for each of these bytes. A nuggets picture has several thousand.
+/// Characters of a message in a report per shown byte. A nuggets picture has several thousand.
 const LETTERS: usize = 256;
 /// Bytes of a message in a transcript.
 const WRITTEN_BYTES: usize = 1 << 16;
@@ -166,7 +164,7 @@ struct Side {
     messages: u64,
     // The length when it was parsed last.
     parsed_length: usize,
-    // Bytes after a wrong byte cannot be split any more.
+    // Bytes after a wrong byte cannot be split.
     is_lost: bool,
 }
 
@@ -201,7 +199,7 @@ struct Recording {
     channels: Vec<Connection>,
     records: VecDeque<Record>,
     bytes: usize,
-    /// The next breach is about this connection.
+    /// The channel of the next breach.
     focus: Option<usize>,
     transcript: Option<Transcript>,
 }
@@ -275,7 +273,7 @@ impl Recording {
         })
     }
 
-    // Long incomplete messages are parsed only occasionally, unless `now` is set.
+    // Parses long incomplete messages only occasionally, unless `now` is set.
     fn split_pending(&mut self, channel: usize, sender: Sender, now: bool) {
         while let Some((message_format, side)) = self.side(channel, sender) {
             let MessageFraming::Stream(frame) = message_format.framing else { return };
@@ -323,7 +321,7 @@ impl Recording {
             self.split_pending(channel, Sender::Program, true);
             self.split_pending(channel, Sender::Tester, true);
         }
-        // If the connection has carried no messages, those of the other connections explain the breach.
+        // Without messages on the connection, those of the others explain the breach.
         let is_about = |records: &Record| self.focus == Some(records.channel);
         let is_silent = !self.records.iter().any(|records| is_about(records) && self.is_read(records));
         let read =
@@ -335,7 +333,7 @@ impl Recording {
                 message.text = shortened(&message.text);
             }
             if message.wrong.is_none() && matches!(records.what, Content::Message(_)) {
-                // The text of a valid message is sufficient.
+                // A valid message needs only its text.
                 message.bytes = None;
             }
             shown.push(message);
@@ -354,7 +352,7 @@ impl Recording {
         shown
     }
 
-    // Messages of the program that the tester has not read yet are irrelevant, unless the reading stops there.
+    // Messages of the program that the tester has not read are irrelevant, unless reading stops there.
     fn is_read(&self, records: &Record) -> bool {
         let read = self.channels.get(records.channel).and_then(|channel| channel.read);
         let is_message = matches!(records.what, Content::Message(_));
@@ -445,7 +443,7 @@ fn excerpt(bytes: &[u8], around: usize, most: usize) -> Excerpt {
 
 /// The maximum size of a transcript in bytes.
 const MOST: usize = 32 << 20;
-/// The width of the column for names of connections.
+/// Of the column for connection names.
 const WIDTH: usize = 16;
 
 #[derive(Clone)]
@@ -513,7 +511,7 @@ impl Transcript {
     }
 
     fn end(mut self, lines: &[String]) {
-        // The last lines are written even if the transcript has no room for others.
+        // The last lines are written even if the transcript is full.
         self.left = self.left.max(MOST / 16);
         self.line("");
         for line in lines {
@@ -573,7 +571,6 @@ mod tests {
         recording.focus = Some(channel);
         let beginning = "(2 bytes of an incomplete message)";
         assert_eq!(texts(&mut recording), ["one.", "two.", "three.", "yes.", "no.", beginning]);
-        // Messages that the tester has not read yet are omitted, except where reading stops.
         recording.mark_read(channel, 2);
         assert_eq!(texts(&mut recording), ["one.", "two.", "yes.", "no.", beginning]);
         recording.add(channel, Sender::Program, b"ur!five.");

@@ -1,5 +1,5 @@
-//! Pseudo-terminals for programs under test: the `printf` of C buffers its output on a pipe, but writes line by line to
-//! a terminal.
+//! Pseudo-terminals for programs under test: C's `printf` buffers its output on a pipe, but writes line by line to a
+//! terminal.
 
 use std::{
     fs::File,
@@ -19,9 +19,9 @@ pub enum Terminal {
     #[default]
     No,
     Output,
-    /// Standard input and output are a terminal that passes bytes unchanged.
+    /// For standard input and output, which pass bytes unchanged.
     Whole,
-    /// With standard input, in a shell's terminal mode: with echo and line-based input.
+    /// Like [`Self::Whole`], but in a shell's terminal mode: with echo and line-based input.
     Shell,
 }
 
@@ -31,7 +31,7 @@ impl Terminal {
     }
 }
 
-/// The rows of a window that is large enough for the largest map of a scenario.
+/// The rows of a window, enough for the largest map of a scenario.
 pub(crate) const ROWS: u16 = 100;
 #[cfg(unix)]
 const WINDOW: rustix::termios::Winsize =
@@ -91,7 +91,6 @@ fn pair(is_cooked: bool) -> io::Result<(Output, ChildEnd)> {
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
     let child_end = open(OsStr::from_bytes(name.as_bytes()), flags, Mode::empty())?;
     if !is_cooked {
-        // No echo, no signals, no conversion of line ends.
         let mut modes = tcgetattr(&child_end)?;
         modes.make_raw();
         tcsetattr(&child_end, OptionalActions::Now, &modes)?;
@@ -130,7 +129,7 @@ impl Read for Output {
         match self {
             Self::None => Ok(0),
             Self::Pipe(pipe) => pipe.read(buffer),
-            // The end of a terminal is reported as an error.
+            // A terminal reports its end as an error.
             Self::Terminal(terminal) => terminal.read(buffer).or(Ok(0)),
         }
     }
@@ -334,7 +333,7 @@ impl Page {
         }
     }
 
-    // The rest of the screen (0), the part before the cursor (1), or all of it.
+    // The rest of the screen (0), the part before the cursor (1), or all.
     fn clear(&mut self, what: usize) {
         let lines = match what {
             0 => self.row + 1..usize::MAX,

@@ -24,27 +24,27 @@ pub const USUAL_SEED: u32 = 2021;
 
 /// The generators of the games accept seeds from 1 to this number.
 const SEEDS: u64 = 2_147_483_646;
-/// How many times the patience a program may take to start.
+/// Multiplies the patience for the start of a program.
 const START: u32 = 4;
-/// How many times as patient the tester is on the busiest machine.
+/// Multiplies the patience on the busiest machine.
 const BUSIEST: u32 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seed {
-    /// Reports contain it, so that the test can be repeated.
+    /// Shown in reports, so that the test can be repeated.
     Number(u32),
-    /// A hash of a secret. Reports contain neither the hash nor the seeds that the tester passes to programs, and one
-    /// random choice reveals no other.
+    /// A hash of a secret. Reports contain neither the hash nor the seeds of programs, and one random choice reveals no
+    /// other.
     Secret([u8; 32]),
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How long the program may take for a required action; longer while other programs keep the processors busy.
+    /// For a required action. Extended while other programs keep the processors busy.
     pub patience: Duration,
-    /// Players that a running dealer waits for.
+    /// The number of players that a running dealer waits for.
     pub players: u8,
-    /// For a server that does not report its port in any other way.
+    /// For a server that does not report its port otherwise.
     pub port: Option<u16>,
     pub seed: Seed,
 }
@@ -55,8 +55,7 @@ impl Default for Options {
     }
 }
 
-/// Returns 1 to [`BUSIEST`], depending on the number of running programs for each processor. Reads it at most once a
-/// second.
+/// Returns 1 to [`BUSIEST`], by the number of running programs per processor. Updated at most once a second.
 fn busyness() -> u32 {
     static LAST: Mutex<Option<(Instant, u32)>> = Mutex::new(None);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,17 +79,17 @@ impl Options {
         Instant::now() + self.patience * busyness()
     }
 
-    /// For a program that was just started: other programs may slow down its start.
+    /// Longer, since other programs may slow down the start.
     pub fn start_deadline(&self) -> Instant {
         Instant::now() + START * self.patience * busyness()
     }
 
-    /// From 1 to 2147483646. With the usual seed, it is `usual`.
+    /// From 1 to 2147483646. The usual seed returns `usual`.
     pub(crate) fn drawn(&self, usual: u32) -> u32 {
         match self.seed {
             Seed::Number(USUAL_SEED) => usual,
             Seed::Number(seed) => MinStd::new(MinStd::new(seed).draw() ^ usual).draw().max(1),
-            // The seed of a game's generator can easily be computed from its numbers.
+            // A game's numbers easily reveal the seed of its generator.
             Seed::Secret(hash) => {
                 let drawn = Sha256::new().chain_update(hash).chain_update(usual.to_be_bytes()).finalize();
                 let number = drawn.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
@@ -107,7 +106,7 @@ impl Options {
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub options: Options,
-    /// `None` for all rules. Scenarios for other rules are skipped, and the report omits all other rules.
+    /// `None` for all rules. Otherwise, only scenarios for these are played, and only these are reported.
     pub only: Option<Vec<&'static Rule>>,
     pub runs: NonZero<u32>,
     pub transcripts: Option<PathBuf>,
@@ -123,15 +122,14 @@ impl From<Options> for Plan {
 pub struct Tester {
     /// Such as `dealer`.
     pub kind: &'static str,
-    /// A running server can be tested.
+    /// Whether a running server can be tested.
     pub is_server: bool,
-    /// For a command without placeholders, separated by spaces.
+    /// Appended to a command without placeholders, separated by spaces.
     pub usual: &'static str,
     pub known: &'static [&'static str],
-    /// The placeholders that any test requires.
     pub needed: &'static [&'static str],
     pub rules: &'static [&'static Rule],
-    /// A program that keeps none of these rules takes part in no game and earns no points.
+    /// Without any of these, a program takes part in no game and earns no points.
     pub(crate) takes_part: &'static [&'static Rule],
     pub(crate) play: fn(&mut Judge, &dyn Launcher, &Options) -> anyhow::Result<()>,
 }

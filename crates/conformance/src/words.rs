@@ -1,4 +1,4 @@
-//! Describes messages of the text protocols, and finds the first error in an invalid text.
+//! Describes messages of the text protocols, and finds the first error in a text.
 
 pub(crate) mod blackjack;
 pub(crate) mod mastermind;
@@ -8,7 +8,7 @@ use crate::tape::Framed;
 
 pub(crate) enum Part {
     Word(&'static str),
-    /// None of the words is a prefix of another.
+    /// None is a prefix of another.
     OneOf(&'static [&'static str]),
     Number,
     Letter,
@@ -21,7 +21,7 @@ pub(crate) enum Part {
 
 pub(crate) type Form = &'static [Part];
 
-/// Splits a stream of messages of at most `most` bytes that end with the byte `end`, whose name in reports is `what`.
+/// Splits messages of at most `most` bytes that end with the byte `end`, which reports call `what`.
 pub(crate) fn ended_by(end: u8, most: usize, what: &str, bytes: &[u8]) -> Framed {
     match bytes.iter().take(most + 1).position(|&byte| byte == end) {
         Some(at) => Framed::Whole(at + 1),
@@ -30,7 +30,7 @@ pub(crate) fn ended_by(end: u8, most: usize, what: &str, bytes: &[u8]) -> Framed
     }
 }
 
-/// The offset of the first byte that matches no form, and the expected text. `None` if the text is a valid message.
+/// The offset of the first byte that matches no form, and the expected text. `None` for a valid message.
 pub(crate) fn wrong(forms: &[Form], text: &[u8]) -> Option<(usize, String)> {
     let mut furthest = 0;
     let mut wanted: Vec<String> = Vec::new();

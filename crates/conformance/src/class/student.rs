@@ -11,11 +11,10 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::secret::hex;
 
-/// In bytes. Larger directories are not tested.
+/// In bytes. Larger submissions are not tested.
 const MAX_BYTES: u64 = 256 << 20;
-/// Counts files, directories and links.
 const MAX_FILES: usize = 20_000;
-/// The longest name, in bytes, that is used unchanged in file names. File systems allow 255, including the extension.
+/// In bytes. Longer names are truncated in file names, which file systems limit to 255 bytes with the extension.
 const MAX_STEM: usize = 200;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +47,7 @@ impl Student {
     }
 
     fn entries(&self) -> impl Iterator<Item = anyhow::Result<(DirEntry, PathBuf)>> {
-        // The directory itself may be a link. Links inside it are not followed.
+        // The directory itself may be a link; links inside it are not followed.
         let top = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let entries = WalkDir::new(&top).min_depth(1).sort_by_file_name();
         entries.into_iter().map(move |entry| {
@@ -121,8 +120,7 @@ fn link(_: &Path, _: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Truncates a long name and appends a hash of the full name. The result is longer than any unchanged name, so no two
-/// students have the same.
+/// Truncates a long name and appends a hash of it. The stem is longer than any unchanged name, and so unique.
 pub(super) fn file_stem(student: &str) -> Cow<'_, str> {
     if student.len() <= MAX_STEM {
         return student.into();
@@ -140,12 +138,12 @@ impl Work {
         Self(path)
     }
 
-    /// Ignores errors: a directory that is left behind is harmless, since names are used only once.
+    /// Ignores errors: a leftover directory is harmless, since names are never reused.
     pub(super) fn sweep(&self) {
         let _ = remove(&self.0);
     }
 
-    /// Creates a directory with a name that programs cannot predict.
+    /// The random name prevents programs from predicting it.
     pub(super) fn folder(&self) -> anyhow::Result<PathBuf> {
         let created = fs::create_dir_all(&self.0).and_then(|()| {
             // A program of another student may have changed the directory.
@@ -156,7 +154,7 @@ impl Work {
     }
 }
 
-/// Also removes directories whose modes forbid it. Links are not followed.
+/// Also removes directories whose modes forbid it. Follows no links.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -166,10 +164,9 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
-        // If this fails, the removal below returns the error.
+        // The removal below returns a resulting error.
         let _ = grant_access(&folder);
         let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        // A link to a directory is not a directory.
         folders.extend(
             entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()),
         );
@@ -177,7 +174,7 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_dir_all(path)
 }
 
-/// Programs that could replace the directory by a link run as the same user, so they gain no access.
+/// A program that could replace the directory by a link runs as the same user, so it gains no access.
 #[cfg(unix)]
 fn grant_access(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -238,7 +235,7 @@ mod tests {
     #[test]
     fn directories_and_links_count_as_files() {
         let (class, anna) = class();
-        // The other two entries are the file and its directory.
+        // The file and its directory are the other two entries.
         for number in 0..8 {
             fs::create_dir(class.path().join("anna").join(number.to_string())).unwrap();
         }

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::student::file_stem;
 
-/// A student without a result was not tested yet.
 pub(super) struct Table<'a> {
     pub(super) kind: &'static str,
     pub(super) rules: Vec<&'static Rule>,
@@ -21,14 +20,14 @@ impl Table<'_> {
         self.rules.iter().map(|rule| rule.points).sum()
     }
 
-    /// Counts the programs that keep the rule, break it, and were not tested for it.
+    /// How many programs keep the rule, break it, and were not tested for it.
     pub(super) fn counts(&self, rule: &Rule) -> [usize; 3] {
         let verdicts = || self.rows.iter().filter_map(|(_, grade)| grade.as_ref()?.marks.rules.get(rule.id));
         [Verdict::Passed, Verdict::Failed, Verdict::NotTested]
             .map(|verdict| verdicts().filter(|mark| mark.verdict == verdict).count())
     }
 
-    /// The column of a rule contains its points, 0 if it is broken, or a text if it was not tested.
+    /// The cell of a rule has its points, 0 if broken, or a text if not tested.
     pub(super) fn csv(&self) -> String {
         let front = ["student", "outcome", "points", "of", "change", "kept now", "broken now"];
         let rules = self.rules.iter().map(|rule| rule.id);
@@ -85,7 +84,7 @@ impl Table<'_> {
     }
 }
 
-// The cells are already escaped by `csv_cell`.
+// The cells are already escaped.
 fn line(cells: impl IntoIterator<Item = String>) -> String {
     cells.into_iter().collect::<Vec<_>>().join(",") + "\r\n"
 }
@@ -109,7 +108,7 @@ pub(super) struct Grade {
     pub(super) key: String,
     /// The outcome as in a report, `build failed` or `not readable`.
     pub(super) outcome: String,
-    /// The last lines of the compiler, or an error. Empty if there are marks.
+    /// The end of the compiler's output, or an error. Empty if there are marks.
     pub(super) lines: Vec<String>,
     pub(super) marks: Marks,
     pub(super) before: Option<Marks>,
@@ -190,7 +189,6 @@ fn escaped(text: &str) -> String {
     Escaped(text).to_string()
 }
 
-// Percent-encodes a name.
 fn address(name: &str) -> String {
     let mut address = String::new();
     for byte in name.bytes() {
@@ -207,7 +205,7 @@ pub(super) fn untested_page(student: &str, text: &str) -> String {
     html_page(student, STYLE, &format!("<pre>{}</pre>\n", escaped(text)))
 }
 
-/// The page links to the reports in the folder `students` beside it.
+/// Links to the reports in `students`, beside the page.
 pub(super) fn page(table: &Table<'_>) -> String {
     let tested = table.rows.iter().filter(|(_, grade)| grade.is_some()).count();
     let whole = table.rows.iter().filter(|(_, grade)| grade.is_some_and(|grade| grade.outcome == "passed")).count();

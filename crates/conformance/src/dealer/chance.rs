@@ -1,6 +1,6 @@
-//! Statistics over many rounds: the cards, and the rules by which the dealer draws and pays.
+//! Statistics over many rounds: the cards, and the dealer's rules for drawing and paying.
 //!
-//! Each limit is so far from the expected value that a correct dealer exceeds it at most once in 100,000 tests.
+//! A correct dealer exceeds each limit at most once in 100,000 tests.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,15 +12,14 @@ use blackjack::{
 use super::{DRAWN_UNIFORM, NEIGHBOURS, PUSHES, SOFT_17, UNIFORM, UPCARD_UNIFORM, UPCARDS, WHOLE_DECK, WINS};
 use crate::{judge::Judge, rule::Rule};
 
-/// The minimum number of rounds before a mean is compared.
 const ENOUGH: u32 = 24;
-/// The number of rounds after which the means are sufficiently precise.
+/// The number of rounds after which the means are precise enough.
 const PLENTY: u32 = 600;
-/// The log-likelihood ratio above which the dealer certainly draws on a soft 17.
+/// Above this log-likelihood ratio, the dealer certainly draws on a soft 17.
 const CONVINCING: f64 = 11.5;
-/// Below the negative of this ratio, the dealer certainly stands on a soft 17. Between the two, more rounds are played.
+/// Below the negative of this ratio, it certainly stands. In between, more rounds are played.
 const SURE: f64 = 7.0;
-/// How far the ratio must exceed a limit before play stops, since rounds of other games may reduce it.
+/// How far the ratio must exceed a limit to stop, since rounds of other games may reduce it.
 const MARGIN: f64 = 4.0;
 /// Like [`MARGIN`], for a mean, in standard deviations.
 const MARGIN_OF_DEVIATIONS: f64 = 0.5;
@@ -37,7 +36,7 @@ pub(super) struct Chance {
     pub(super) cards: Shuffles,
 }
 
-/// A mean over rounds. All results of a table in a round count as one value.
+/// All results of a table in a round count as one value.
 #[derive(Clone, Copy, Default)]
 struct Mean {
     rounds: u32,
@@ -47,7 +46,7 @@ struct Mean {
 }
 
 impl Mean {
-    // `worth` is the value for each total of the dealer.
+    // `worth` values each total of the dealer.
     fn add(&mut self, came: f64, finals: &Finals, worth: impl Fn(u8) -> f64) {
         let (mut expected, mut square) = (0.0, 0.0);
         for (dealer, chance) in finals.iter() {
@@ -92,10 +91,9 @@ impl Mean {
 }
 
 impl Chance {
-    /// `seen` contains all cards on the table.
     pub(super) fn round(&mut self, upcard: Card, seen: &[Card], results: &[(u8, Verdict)]) {
         let live: Vec<_> = results.iter().filter(|(_, verdict)| *verdict != Verdict::Bust).collect();
-        // After `PLENTY` rounds, only these upcards are worth their time: they often lead to a soft 17.
+        // After `PLENTY` rounds, only upcards that often lead to a soft 17 are worth the time.
         if live.is_empty() || self.rounds > PLENTY && !matches!(upcard.value(), 6 | 11) {
             return;
         }
@@ -118,7 +116,7 @@ impl Chance {
         let likely =
             |finals: Finals| finals.iter().filter(|(dealer, _)| fits(*dealer)).map(|(_, chance)| chance).sum::<f64>();
         let (stands, draws) = (likely(stands), likely(draws));
-        // Another check covers behavior that is impossible for any dealer.
+        // Behavior that is impossible for any dealer breaks another rule.
         if stands > 0.0 && draws > 0.0 && (stands - draws).abs() > 1e-9 {
             self.draws_on_soft_17 += (draws / stands).ln();
             self.telling += 1;
@@ -155,7 +153,7 @@ impl Chance {
             judge.observe(&PUSHES, pushes.rounds - 1);
             judge.check(&PUSHES, !pushes.is_strange(), || pushes.describe("share of hands with PUSH"));
         }
-        // The checks of single upcards and soft hands assume that the dealer otherwise follows the rules.
+        // Upcards and soft hands are judged only for a dealer that otherwise follows the rules.
         if let Some(broken) = [(&WINS, wins), (&PUSHES, pushes)].into_iter().find(|(_, mean)| mean.is_strange()) {
             judge.leave_out_for([&UPCARDS, &SOFT_17], broken.0);
             return;
@@ -189,7 +187,7 @@ pub(super) struct Shuffles {
     drawn: Counts<52>,
     // Differences of successive card numbers.
     steps: Counts<51>,
-    // Cards of a round that are in the deal of the next round.
+    // Cards of a round that the next round deals again.
     again: Mean,
     deals: u32,
     draws: u32,
@@ -208,13 +206,12 @@ impl<const N: usize> Default for Counts<N> {
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of cards are small")]
 impl<const N: usize> Counts<N> {
-    // Counts a value when all values were possible.
     fn add(&mut self, which: usize) {
         self.came[which] += 1.0;
         self.expected.iter_mut().for_each(|expected| *expected += 1.0 / N as f64);
     }
 
-    // Counts a value when only the values in `among` were possible.
+    // Counts a value of those in `among`, which were equally likely.
     fn add_among(&mut self, which: usize, among: &[usize]) {
         self.came[which] += 1.0;
         for &possible in among {
@@ -226,7 +223,7 @@ impl<const N: usize> Counts<N> {
         self.came.iter().sum()
     }
 
-    // Chi square, and its degrees of freedom.
+    // Chi square and its degrees of freedom.
     fn squares(&self) -> (f64, f64) {
         if self.total() < ENOUGH_CARDS {
             return (0.0, 0.0);
@@ -236,7 +233,7 @@ impl<const N: usize> Counts<N> {
     }
 }
 
-// The deviation of a sum of chi-square values, in standard deviations.
+// The deviation of the sum, in standard deviations.
 fn deviation(squares: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     let sum = |(square, freedom), (more, too)| (square + more, freedom + too);
     let (squares, freedom): (f64, f64) = squares.into_iter().fold((0.0, 0.0), sum);
@@ -254,7 +251,7 @@ fn index(card: Card) -> usize {
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of cards are small")]
 impl Shuffles {
-    /// The dealer's card is last. `before` is the previous round at the same table.
+    /// The last card is the dealer's. `before` is the previous round at the same table.
     pub(super) fn deal(&mut self, dealt: &[Card], before: &HashSet<Card>) {
         let Some((upcard, players)) = dealt.split_last() else { return };
         self.deals += 1;
@@ -292,7 +289,7 @@ impl Shuffles {
         self.all().into_iter().map(|(_, _, bias)| bias).fold(0.0, f64::max)
     }
 
-    // Each rule with its finding and the deviation in standard deviations.
+    // With the finding, and the deviation in standard deviations.
     fn all(&self) -> [(&'static Rule, String, f64); 5] {
         let Self { deals, draws, again, .. } = self;
         let places = self.places.values().map(Counts::squares);
@@ -339,11 +336,9 @@ impl Shuffles {
     }
 }
 
-/// In standard deviations. A larger deviation is not considered chance.
+/// In standard deviations. A larger deviation is not chance.
 pub(super) const STRANGE: f64 = 6.0;
-/// Represents all totals above 21.
 pub(super) const BUST: u8 = BEST + 1;
-/// 17 to 21, and bust.
 const FINALS: usize = (BUST - DEALER_STANDS + 1) as usize;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -361,7 +356,7 @@ impl Finals {
     }
 }
 
-/// The totals of a dealer that stands on a soft 17, and of one that draws, given all other cards seen.
+/// The final totals of a dealer that stands on a soft 17, and of one that draws, given all other visible cards.
 pub(super) fn finals(upcard: Card, seen: &[Card]) -> (Finals, Finals) {
     // The remaining cards by value; an ace counts 11.
     let mut left = [0_u8; 12];
@@ -375,7 +370,7 @@ pub(super) fn finals(upcard: Card, seen: &[Card]) -> (Finals, Finals) {
     both
 }
 
-// Each of the two dealers may have stood already.
+// Either dealer may have stood already.
 fn draw(
     points: Points,
     left: &mut [u8; 12],
@@ -420,7 +415,6 @@ mod tests {
     fn detects_one_frequent_card_but_not_a_uniform_deck() {
         let (mut even, mut odd) = (Shuffles::default(), Shuffles::default());
         for number in 0..5200_u32 {
-            // Each pair of cards occurs about as often as any other.
             let pair = |one: u32| [card(one), card(one + 1 + number / 52 % 51)];
             even.deal(&pair(number), &HashSet::new());
             odd.deal(&pair(if number % 10 == 0 { 7 } else { number }), &HashSet::new());

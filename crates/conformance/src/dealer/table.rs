@@ -24,25 +24,23 @@ use crate::{
     words::blackjack::{Reader, WITH_DEALER, cards, of_dealer},
 };
 
-/// How long to wait for one connection before the next is polled.
+/// How long to wait for one connection before polling the next.
 const TURN: Duration = Duration::from_millis(1);
-/// If the fastest round is slower, the required number of rounds would take too long.
+/// With slower rounds, the required number would take too long.
 const SLOW: Duration = Duration::from_millis(80);
 /// Rounds between two evaluations of the statistics.
 const LOOK: u32 = 128;
-/// Rounds in which the tester waits for messages that must not arrive.
+/// In these first rounds, the tester waits for forbidden messages.
 const PATIENT: u32 = 12;
-/// Rounds in which repeated deals are counted.
 const RECENT: u32 = 20;
-/// A shuffled deck never repeats this number of cards in rounds that begin with the cards of the round before.
+/// A shuffled deck never repeats this number of cards in rounds that begin like the previous one.
 const SUSPICIOUS: usize = 9;
 
 pub(super) struct Table {
     pub(super) seats: Vec<Seat>,
     pub(super) dealer: Dealer,
     pub(super) totals: SharedTotals,
-    /// The player that broke the protocol. It answers further questions with STAND, so that no other player has to
-    /// wait.
+    /// Has broken the protocol. It answers further questions with STAND, so that no other player has to wait.
     pub(super) offender: Option<Seat>,
     pub(super) offender_messages: Vec<DealerMessage>,
     /// The first cards of the round, including the dealer's.
@@ -86,8 +84,8 @@ impl Table {
         self.results(judge, round)
     }
 
-    /// Plays until it is clear which rules the dealer keeps, at most until `latest`. After `by`, a fast dealer
-    /// continues only for a soft 17, and a slow one only while some kind of hand has not occurred.
+    /// Plays until it is clear which rules the dealer keeps, until `latest` at most. After `by`, a fast dealer
+    /// continues only for a soft 17, and a slow one only until each kind of hand has occurred.
     pub(super) fn play_on(
         &mut self,
         judge: &mut Judge,
@@ -250,7 +248,7 @@ impl Table {
         });
     }
 
-    // Returns whether the cards are those of the previous round.
+    // Returns whether the cards repeat the previous round.
     fn shuffled(&mut self, judge: &mut Judge, at: u32, dealt: &[Card]) -> bool {
         self.repeated.retain(|round| round + RECENT > at);
         let repeats = self.opening == dealt;
@@ -341,8 +339,8 @@ impl Table {
         }
     }
 
-    // While a player has a question, no other player may have the result of the round. If players are questioned one
-    // after another, an early RESULT precedes this question.
+    // No player may have the result of the round while another has a question. If the dealer questions players in turn,
+    // an early RESULT precedes this question.
     fn no_early_result(&mut self, judge: &mut Judge, asked: usize, round: u32) -> ScenarioResult {
         let wait = if round < PATIENT { TURN } else { Duration::ZERO };
         for seat in self.seats.iter_mut().filter(|seat| seat.is_over() && seat.result.is_none()) {
@@ -403,7 +401,7 @@ impl Table {
             judge.require(&HIT, count > 0, || format!("{at}: expected CARD after HIT, received {received}"))?;
             let question = Question::of(&seat.hand);
             if received == Arrival::Nothing && is_shared {
-                // If the dealer continues without this question, the end of the round shows how it treated the hand.
+                // If the dealer continues anyway, the end of the round shows how it treated the hand.
                 (seat.stood, seat.unasked) = (true, true);
                 return Ok(());
             }
@@ -481,7 +479,7 @@ pub(super) struct Seat {
     pub(super) stood: bool,
     pub(super) unasked: bool,
     pub(super) result: Option<Verdict>,
-    /// The dealer has ended the hand early, which is already recorded.
+    /// The dealer has ended the hand early, which is already recorded as a breach.
     pub(super) is_cut: bool,
     reader: Reader<DealerMessage>,
     pending: Option<DealerMessage>,
@@ -514,7 +512,6 @@ impl Seat {
         self.stood || self.hand.points().is_bust()
     }
 
-    /// The seat and the round, counted from 0, for the text of a breach.
     pub(super) fn at(&self, round: u32) -> String {
         format!("seat {}, round {}", self.number, round + 1)
     }
@@ -546,13 +543,13 @@ impl Seat {
         self.pending = Some(message);
     }
 
-    /// A message with wrong spelling counts as the message that it resembles.
+    /// A misspelled message counts as the message that it resembles.
     pub(super) fn receive(&mut self, judge: &mut Judge, by: Instant) -> Arrival {
         if let Some(message) = self.pending.take() {
             return Arrival::Message(message);
         }
         if matches!(self.style, Style::Until(_)) {
-            // Delayed acknowledgements would slow down the many rounds of these styles.
+            // Delayed acknowledgements would slow down these long games.
             self.connection.acknowledge();
         }
         while let Some((message, _)) = self.reader.next(judge, &mut self.connection, by) {
@@ -576,7 +573,7 @@ impl Seat {
     }
 }
 
-/// Dealers that are correct for most hands are often wrong for one of these.
+/// Dealers that handle most hands correctly are often wrong for one of these.
 #[derive(PartialEq, Eq, Hash)]
 enum Event {
     Dealt21,
@@ -586,15 +583,13 @@ enum Event {
     Ended(Verdict),
 }
 
-/// The number of kinds of events, including one for each verdict.
+/// Includes one for each verdict.
 const EVENTS: usize = 8;
 
-/// What several games of a dealer show together.
 #[derive(Default)]
 pub(super) struct Totals {
     events: HashSet<Event>,
     pub(super) chance: Chance,
-    /// The first cards, with their time of arrival.
     pub(super) first: Option<(Instant, Vec<Card>)>,
 }
 
@@ -646,7 +641,7 @@ impl Question {
         }
     }
 
-    /// The rule that is broken if `received` arrived instead: `usual`, unless the hand explains it.
+    /// The rule that `received` breaks instead: `usual`, unless the hand explains it.
     pub(super) fn blamed_rule(self, received: Arrival, usual: &'static Rule) -> &'static Rule {
         match received {
             Arrival::Message(DealerMessage::Result(Verdict::Bust)) if self.has_low_ace => &ACE_ONE,
@@ -697,7 +692,7 @@ impl Table {
             }
         }
         self.one_deck(judge, round + 1, &dealt);
-        // 22 represents a dealer that is bust.
+        // 22 represents a bust dealer.
         let fits = |dealer: u8| verdicts.iter().all(|&(total, verdict)| Verdict::of(total, dealer) == verdict);
         let is_fair = verdicts.is_empty()
             || judge.check(&FAIR, (DEALER_STANDS..=BEST + 1).any(fits), || {
@@ -714,7 +709,7 @@ impl Table {
         Ok(())
     }
 
-    // `None` if the round is over without a RESULT.
+    // `None` if the round ends without a RESULT.
     fn result(&mut self, judge: &mut Judge, index: usize, round: u32) -> ScenarioResult<Option<Verdict>> {
         let is_shared = self.seats.len() > 1;
         loop {
@@ -727,7 +722,7 @@ impl Table {
             let at = seat.at(round);
             if seat.unasked {
                 let rule = Question::of(&seat.hand).blamed_rule(received, &ASKED_AGAIN);
-                // Each further missing question would cause a wait.
+                // Each further missing question would cost a wait.
                 return judge.broken(rule, || {
                     format!("{at}: expected DECISION at a total of {total}, received none, and later {received}")
                 });
@@ -749,7 +744,7 @@ impl Table {
                 format!("{at}: expected RESULT at a total of {total}, received {received}")
             });
             match received {
-                // After cards of another player, the RESULT is still due.
+                // The RESULT is still due after another player's cards.
                 Arrival::Message(DealerMessage::Card(_) | DealerMessage::Upcard(_)) => {}
                 Arrival::Message(message @ (DealerMessage::Begin | DealerMessage::Quit)) => {
                     seat.put_back(message);

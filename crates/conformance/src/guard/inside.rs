@@ -36,7 +36,6 @@ use crate::{
 };
 
 const FIRST: &str = "first";
-/// The capabilities that a program keeps if the tester is root.
 const LEFT: [CapabilitySet; 7] = [
     CapabilitySet::CHOWN,
     CapabilitySet::DAC_OVERRIDE,
@@ -46,7 +45,7 @@ const LEFT: [CapabilitySet; 7] = [
     CapabilitySet::SETGID,
     CapabilitySet::SETUID,
 ];
-/// A thread reserves 8 MiB for its stack and uses a few KiB, so a process may reserve this multiple of its memory.
+/// A thread reserves 8 MiB of stack but uses a few KiB, so this multiple of the memory may be reserved.
 const RESERVED: u64 = 16;
 const FIRST_TO_END: &str = "1000";
 const NICENESS: i32 = -15;
@@ -66,7 +65,7 @@ pub(super) fn run_guard_if_requested() {
         _ => {}
     }
     let error = work(&words).err().unwrap_or_else(|| io::Error::other("it ends"));
-    // The parent treats any unknown message as an error.
+    // The parent treats an unknown message as an error.
     let _ = own_socket().and_then(|mut socket| socket.write_all(format!("trouble {error}\n").as_bytes()));
     process::exit(1);
 }
@@ -124,7 +123,7 @@ fn work(words: &[OsString]) -> io::Result<()> {
     process::exit(first.wait()?.code().unwrap_or(1));
 }
 
-// The tester reads the program's output until no process has it open.
+// The tester reads until every process has closed the output.
 fn close_output() -> io::Result<()> {
     let nowhere = OwnedFd::from(File::options().read(true).write(true).open("/dev/null")?);
     dup2_stdout(&nowhere)?;
@@ -133,12 +132,11 @@ fn close_output() -> io::Result<()> {
 
 // The program must not read the terminal of the tester's user.
 fn leave_terminal() {
-    // A group leader cannot create a session, and has no terminal.
+    // Fails for a group leader, which has no terminal.
     let _ = setsid();
 }
 
-// The kernel drops capabilities when an ordinary user executes another program, but the first process has to mount
-// `/proc`.
+// Executing a program drops an ordinary user's capabilities, but the first process must mount `/proc`.
 fn pass_on_capabilities() -> io::Result<()> {
     let mut sets = capabilities(None)?;
     sets.inheritable = sets.permitted;
@@ -153,17 +151,17 @@ fn guard(task: &Task) -> io::Result<()> {
         leave_terminal();
         set_child_subreaper(Some(getpid()))?;
     }
-    // The id of this process in the numbering of `/proc`, which may be that of the host.
+    // In the numbering of `/proc`, which may be the host's.
     let me: u32 = fs::read_link("/proc/self")?.to_string_lossy().parse().map_err(io::Error::other)?;
     give_up_rights()?;
-    // Children inherit the limits; this process needs few resources.
+    // Inherited by the children; this process itself needs few resources.
     set_limits(task)?;
     let _ = fs::write("/proc/self/oom_score_adj", FIRST_TO_END);
     let niceness = getpriority_process(None)?;
-    // Only root may set the niceness. Then the program's threads never delay those of the guard.
+    // Only root may set the niceness, which keeps the program's threads from delaying the guard's.
     let _ = setpriority_process(None, NICENESS);
 
-    // These threads start before the program, which may leave little processor time to others.
+    // Started before the program, which may leave them little processor time.
     let shutdown = Shutdown { all_end_with_me: task.is_first, me };
     let (limits, reports) = (task.limits, tester.try_clone()?);
     thread::Builder::new().spawn(move || {
@@ -203,8 +201,7 @@ fn guard(task: &Task) -> io::Result<()> {
     reap(child.id(), &tester)
 }
 
-// In a new namespace, every program would have the same process id, which many use as a seed. Each thread takes an id,
-// so starting threads skips ids.
+// In a new namespace, every program would have the same process id, which many use as a seed. Each thread consumes one.
 fn skip_ids(count: u32) -> io::Result<()> {
     for _ in 0..count {
         let _ = thread::Builder::new().spawn(|| {})?.join();
@@ -223,13 +220,13 @@ fn program(task: &Task) -> io::Result<Command> {
     Ok(command)
 }
 
-// Mounts a `/proc` of the new namespace. Without it, the program sees the processes of the host but cannot affect them.
+// Mounts the new namespace's `/proc`. Without it, the program sees the host's processes but cannot affect them.
 fn show_own_processes() -> io::Result<()> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     Ok(mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)?)
 }
 
-// Root in its own namespace would still have root's access to files outside of it.
+// Root in its own namespace still has root's access to outside files.
 fn give_up_rights() -> io::Result<()> {
     set_no_new_privs(true)?;
     clear_ambient_capability_set()?;
@@ -254,7 +251,7 @@ fn set_limits(task: &Task) -> io::Result<()> {
     for (resource, most) in resources {
         lower(resource, most)?;
     }
-    // Outside a user namespace, the system counts all tasks of the user.
+    // Outside a user namespace, the limit covers all tasks of the user.
     let others = if task.mode == Mode::User { 0 } else { tasks_of_user() };
     lower(Resource::Nproc, others + limits.processes + OWN_TASKS)
 }
@@ -272,7 +269,6 @@ fn lower(resource: Resource, most: u64) -> io::Result<()> {
 
 fn type_all(mut input: Option<ChildStdin>, typed: &Receiver<Option<Vec<u8>>>) {
     for bytes in typed {
-        // If the program has closed its input, further input is dropped.
         if let (Some(to), Some(bytes)) = (&mut input, bytes)
             && to.write_all(&bytes).is_ok()
         {
@@ -301,7 +297,7 @@ fn forward_input(mut tester: UnixStream, typed: &mpsc::Sender<Option<Vec<u8>>>) 
     }
 }
 
-// Reports how the program ends, and also reaps its orphans.
+// Reports how the program ends, and reaps its orphans.
 fn reap(program: u32, tester: &UnixStream) -> io::Result<()> {
     loop {
         match wait(WaitOptions::empty()) {
@@ -309,7 +305,6 @@ fn reap(program: u32, tester: &UnixStream) -> io::Result<()> {
                 let _ = (&*tester).write_all(exit_line(status).as_bytes());
             }
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            // No child is left, so this process waits until it is killed.
             Err(rustix::io::Errno::CHILD) => loop {
                 thread::park();
             },
@@ -340,7 +335,7 @@ impl Shutdown {
     }
 }
 
-// Repeats the signals, since processes may have started others in the meantime.
+// Repeats the signals, since processes may have started others.
 fn kill_all_below(me: u32) {
     loop {
         let left: Vec<_> = family(me).into_iter().filter(|process| process.id != me).collect();
@@ -356,18 +351,18 @@ fn kill_all_below(me: u32) {
 
 const PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
-/// Counting takes at most 1/`SHARE` of a processor, unless the longest pause is reached.
+/// Counting uses at most 1/`SHARE` of a processor, except at the longest pause.
 const SHARE: u32 = 20;
-/// The guard itself is not one of the program's processes.
+/// The guard itself.
 const OTHERS: u64 = 1;
 
-/// Returns the name of the exceeded limit. `guard` has started the program and adopted its orphans. With `own`, the
-/// system shows only the program's processes, which is faster.
+/// Returns the name of the exceeded limit. `guard` is the parent of the program and of its orphans. `own` means that
+/// `/proc` shows only the program's processes, which is faster.
 pub(super) fn exceeded(limits: &Limits, guard: u32, own: bool) -> &'static str {
     let begun = Instant::now();
     loop {
         let counted = Instant::now();
-        // Starting further processes is faster than reading them, so these are only counted.
+        // Only counted, since programs can start processes faster than this one can read them.
         if own && numbers().count() as u64 > limits.processes + OTHERS {
             return "processes";
         }
@@ -401,14 +396,14 @@ impl Usage {
         let family = family(guard);
         let members = || family.iter().filter(|process| process.id != guard);
         for process in &family {
-            // The guard's time includes that of collected orphans. Its own time is small.
+            // Includes the time of collected orphans. The guard's own time is small.
             ticks += process.ticks;
         }
         for process in members() {
             usage.tasks += process.tasks;
             usage.memory += memory(process.id).unwrap_or(0);
         }
-        // Shared memory was counted for each process. Its exact size is computed only if it makes a difference.
+        // Shared memory was counted once per process. The exact size is computed only if it matters.
         if usage.memory > most_memory {
             let share = |id| proportional_memory(id).or_else(|| memory(id)).unwrap_or(0);
             usage.memory = members().map(|process| share(process.id)).sum();

@@ -1,5 +1,3 @@
-//! A network that consists of loopback only.
-
 use std::{
     fs::{self, File},
     io,
@@ -16,9 +14,9 @@ use rustix::{
 
 use super::{NETWORK, guard_command};
 
-/// Must be called before any other thread is started. If the system does not allow it, the process is unchanged.
+/// Must be called before any other thread starts. If it fails, the process is unchanged.
 pub(crate) fn confine_network() -> Result<(), String> {
-    // A partial result would be worse than no change, so another process tries first.
+    // Another process tries first, to avoid a partial change.
     let tried = guard_command(&[NETWORK]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
     let tried = tried.map_err(|error| error.to_string())?;
     if !tried.status.success() {
@@ -27,7 +25,7 @@ pub(crate) fn confine_network() -> Result<(), String> {
     isolate().map_err(|error| error.to_string())
 }
 
-/// The network exists as long as this value, or a socket or process in it. This process must be confined.
+/// Exists as long as this value, or a socket or process in it. This process must be confined.
 #[derive(Debug)]
 pub(crate) struct Namespace(File);
 
@@ -48,7 +46,7 @@ impl Namespace {
     }
 }
 
-// A namespace belongs to a thread, and the namespace of the current thread must not change.
+// In a new thread, whose namespace may change.
 fn in_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().spawn_scoped(scope, work)?;
@@ -73,7 +71,7 @@ fn isolate() -> io::Result<()> {
     socket.send_to(b"?", socket.local_addr()?).map(drop)
 }
 
-/// The user namespace contains only this user, and allows the namespaces in `others`.
+/// Only this user is in the namespace, which allows the namespaces in `others`.
 pub(super) fn become_user(others: CloneFlags) -> io::Result<()> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     unshare(CloneFlags::CLONE_NEWUSER | others)?;
@@ -89,7 +87,7 @@ fn raise_loopback() -> io::Result<()> {
     const REQUEST_WITH_ANSWER: u16 = 5;
     const UP: u32 = 1;
     const LENGTH: u32 = 32;
-    // The error of an answer follows a header of 16 bytes; it is 0 or negative.
+    // The error in the answer, 0 or negative, follows a header of 16 bytes.
     const ERROR: std::ops::Range<usize> = 16..20;
 
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
@@ -97,10 +95,9 @@ fn raise_loopback() -> io::Result<()> {
     message.extend(LENGTH.to_ne_bytes());
     message.extend(RTM_NEWLINK.to_ne_bytes());
     message.extend(REQUEST_WITH_ANSWER.to_ne_bytes());
-    // An unused sequence number and port, the family and the type of the link.
+    // Unused: the sequence number, the port, the family and the type of the link.
     message.extend([0; 12]);
     message.extend(LOOPBACK.to_ne_bytes());
-    // The flags, and their mask.
     message.extend(UP.to_ne_bytes());
     message.extend(UP.to_ne_bytes());
     sendto(&socket, &message, SendFlags::empty(), &netlink::SocketAddrNetlink::new(0, 0))?;

@@ -25,10 +25,10 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// Clients that repeat their messages mostly do so every second.
+/// Most clients that repeat their messages do so every second.
 const PAUSE: Duration = Duration::from_millis(1500);
 const SHORT: Duration = Duration::from_millis(300);
-/// The number of lines that are sent together, more than in any other scenario.
+/// More lines than in any other scenario.
 const TOGETHER: usize = 40;
 const AFTER_NO: usize = 3;
 const SOLO: &str = "ROOM solo 4 8 no";
@@ -47,7 +47,7 @@ const OTHERS_BEFORE: [&str; 12] = [
     "GAME 4 5 8 yes",
 ];
 
-/// The client may react in any way other than a crash.
+/// The client may do anything but crash.
 const INVALID_LINES: [&[u8]; 12] = [
     b"",
     b"HELLO",
@@ -66,7 +66,7 @@ const INVALID_LINES: [&[u8]; 12] = [
 const RACE_OF_TWO: &[&str] = &["ROOM race 4 8 no 2", "SEAT 2 Bob", "WAIT 1"];
 
 enum Scenario {
-    /// The name, the delivery, the lines before PLAY and the actions.
+    /// The name, the delivery, the lines before PLAY, and the actions.
     Game(&'static str, Delivery, &'static [&'static str], fn(&mut Judge, &mut Host) -> ScenarioResult),
     Joins(&'static str, &'static str),
     Invalid(&'static str, &'static [&'static [u8]]),
@@ -182,7 +182,7 @@ rules! {
             host.turn(judge)?;
             host.send_all(&["ROW 2 4 **** 4 0", "OVER 2 won 4 0 ****"]);
             if host.turn(judge)? {
-                // All turns are used, but the race continues for other players, so the code stays hidden.
+                // All turns are used, but the code stays hidden, since the race continues for other players.
                 host.receive(judge, &PLAYS)?;
                 host.send_all(&["ROW 1 10 1234 1 1", "OVER 1 lost 10 0 ****"]);
                 host.lines.flush();
@@ -219,7 +219,7 @@ rules! {
             if host.answer(judge, guess)?.is_some() {
                 return Ok(());
             }
-            // The day ends between the row and the next turn, and the game continues.
+            // The day ends before the next turn, but the game continues.
             host.send("ROOM daily 4 8 yes 2026-01-14");
             host.send_state();
             host.send_turn(judge)?;
@@ -298,7 +298,7 @@ fn one_game(judge: &mut Judge, host: &mut Host) -> ScenarioResult {
     is_over(judge, host).map(drop)
 }
 
-/// Returns whether the client requests another game. The connection of a client that leaves stays open.
+/// Returns whether the client requests another game. Keeps the connection of a leaving client open.
 fn is_over(judge: &mut Judge, host: &mut Host) -> ScenarioResult<bool> {
     let next = host.receive(judge, &AFTER_OVER)?;
     let right = matches!(next, None | Some(ClientMessage::New(_) | ClientMessage::Quit));
@@ -360,7 +360,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
                 host.receive(judge, &PLAYS)?;
                 host.lines.send(line);
                 let connection = &mut host.lines.connection;
-                // The client may then send any message, and may continue or not.
+                // Any reaction is allowed.
                 let by = Instant::now() + options.patience / 10;
                 while connection.more(by) {}
                 host.run.exit(Instant::now() + if connection.closed { options.patience } else { Duration::ZERO });

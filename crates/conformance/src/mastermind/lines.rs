@@ -12,21 +12,20 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delivery {
     Whole,
-    /// Lines end with a carriage return and a line feed.
+    /// With a carriage return before each line feed.
     Returns,
     Bytes,
     /// All lines up to the next question in one write.
     Merged,
 }
 
-/// The messages of the program under test.
+/// Of the program under test.
 pub(super) struct Grammar<M> {
-    /// The rule that an invalid message breaks.
+    /// Broken by an invalid message.
     pub(super) rule: &'static Rule,
     pub(super) sender: &'static str,
-    /// The maximum length of a line in bytes.
     pub(super) most: usize,
-    /// Returns a message in its exact form only.
+    /// Accepts only the exact form of a message.
     pub(super) parse: fn(&[u8]) -> Option<M>,
 }
 
@@ -37,7 +36,6 @@ pub(super) struct Lines<M: 'static> {
     pub(super) options: Options,
     pub(super) delivery: Delivery,
     grammar: &'static Grammar<M>,
-    // Lines that are sent with the next question.
     waiting: Vec<u8>,
 }
 
@@ -46,7 +44,7 @@ impl<M> Lines<M> {
         Self { connection, options, delivery: Delivery::Whole, grammar, waiting: Vec::new() }
     }
 
-    /// Sends the line immediately or with the next question, depending on the delivery.
+    /// Sends now or with the next question, as the delivery requires.
     pub(super) fn send(&mut self, line: impl AsRef<[u8]>) {
         self.waiting.extend_from_slice(line.as_ref());
         self.waiting.extend_from_slice(if self.delivery == Delivery::Returns { b"\r\n" } else { b"\n" });
@@ -64,7 +62,7 @@ impl<M> Lines<M> {
         }
     }
 
-    /// Returns the next line without its line feed; `None` if it is too long or incomplete.
+    /// Without its line feed; `None` if it is too long or incomplete.
     pub(super) fn line(&mut self, by: Instant) -> Option<BytesMut> {
         loop {
             let buffer = &mut self.connection.buffer;
@@ -80,8 +78,7 @@ impl<M> Lines<M> {
         }
     }
 
-    /// Ignores repeated blanks and blanks at the ends, and skips invalid messages. An error describes what arrived
-    /// instead of a message.
+    /// Ignores additional blanks, and skips invalid messages. An error describes what arrived instead of a message.
     pub(super) fn receive(&mut self, judge: &mut Judge) -> ScenarioResult<Received<M>> {
         let Grammar { rule, sender, most, parse } = self.grammar;
         let by = self.options.deadline();

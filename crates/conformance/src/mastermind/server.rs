@@ -59,12 +59,12 @@ const INVALID_LINES: [&[u8]; 25] = [
 ];
 
 enum Scenario {
-    /// The name, the other rules that it is designed to observe, and the actions.
+    /// The name, the other rules that it observes by design, and the actions.
     Scene(&'static str, &'static [&'static Rule], fn(&mut Judge, &Subject<'_>) -> ScenarioResult),
     /// The first two messages are never merged with others.
     Game(&'static str, Delivery, &'static [&'static str]),
     TooLong(&'static str, &'static [u8], &'static str),
-    /// A client sends these bytes. The server may react in any way.
+    /// The server may react in any way.
     Misbehaves(&'static str, &'static [u8], Departure),
 }
 
@@ -270,7 +270,6 @@ impl Subject<'_> {
         Ok(Player { _server: Some(server), ..player })
     }
 
-    /// A player that has resigned its first game.
     fn seat(&self, judge: &mut Judge, more: &[&str]) -> ScenarioResult<Player> {
         let mut player = self.connect(judge)?;
         player.say(judge, &["PLAY Ann", "RESIGN"])?;
@@ -286,7 +285,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         // Otherwise, each further scenario would wait until its deadline.
         return Ok(());
     }
-    // Other rules depend on this scenario, so it is played for any selection of rules.
+    // Other rules depend on this scenario, so every selection includes it.
     let mut scenes = vec![scene("games with other rules", |judge| games::other_rules(judge, subject))];
     scenes.extend(SCENARIOS.iter().map(|&(rule, ref scenario)| {
         match *scenario {

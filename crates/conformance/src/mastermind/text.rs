@@ -23,10 +23,10 @@ pub static TESTER: Tester = Tester {
 };
 
 enum Scenario {
-    /// The name, the other rules that it is designed to observe, and the actions.
+    /// The name, the other rules that it observes by design, and the actions.
     Scene(&'static str, &'static [&'static Rule], fn(&mut Judge, &Subject<'_>) -> ScenarioResult),
-    /// The lifeline, the turn of the request, and whether it is early enough. `None` allows both, since a course's
-    /// program may reject a lifeline one turn too early.
+    /// The lifeline, the turn, and whether it must be granted. `None` allows both, since a course's program may reject
+    /// a lifeline one turn too early.
     Late(usize, usize, Option<bool>),
 }
 
@@ -159,11 +159,11 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         if !launcher.chooses_terminal() {
             return Ok(());
         }
-        // Output that stays in a buffer on a pipe is visible at a terminal, so the other rules can still be judged.
+        // A terminal shows output that a pipe would buffer, so that the other rules can be judged.
         subject.terminal = Terminal::Whole;
     }
     let subject = &subject;
-    // For any selection of rules: an error in a plain game must not be attributed to other scenarios.
+    // In every selection: an error in a plain game must not be attributed to other scenarios.
     let mut scenes = vec![
         scene("a lost game", |judge| games::lost(judge, subject, 4)),
         scene("a won game", |judge| games::won(judge, subject)),

@@ -20,18 +20,17 @@ use crate::{
     words::nuggets::WITH_CLIENT,
 };
 
-/// The longest name that servers keep.
 pub(super) const NAME: &str = "Tess T whose name is just as long as servers keeps";
 pub(super) const HOST: &str = "127.0.0.1";
-/// The number of bytes of a message that a report shows.
+/// Of a message in a report, in bytes.
 const SHOWN: usize = 60;
 const LOOK: Duration = Duration::from_millis(500);
 const EARLY: Duration = Duration::from_secs(1);
-/// The time beyond the usual patience for a client to start, and to show the text of QUIT.
+/// Additional time for a client to start, and to show the text of QUIT.
 const LINGER: Duration = Duration::from_secs(10);
-/// How long to wait for messages that must not arrive.
+/// How long to wait for forbidden messages.
 const REST: Duration = Duration::from_millis(300);
-/// The key that is typed until the client accepts keys.
+/// Typed until the client accepts keys.
 const WAKE: u8 = b'h';
 
 pub(super) fn quoted_bytes(bytes: &[u8]) -> String {
@@ -49,9 +48,9 @@ pub(super) struct TestServer<'a> {
     client: Option<SocketAddr>,
     is_at_terminal: bool,
     name: Option<&'static str>,
-    // KEYs that are still expected for a key that was typed more than once.
+    // KEYs that may still arrive for a key that was typed more than once.
     spare: usize,
-    // After a KEY, the client must not send PLAY.
+    // PLAY must not follow.
     has_sent_key: bool,
 }
 
@@ -92,7 +91,7 @@ impl<'a> TestServer<'a> {
     pub(super) fn send(&self, message: &[u8]) {
         if let Some(client) = self.client {
             self.channel.sent(message);
-            // If the client has ended, its missing answer shows that.
+            // The missing response detects a client that has ended.
             let _ = self.socket.send_to(message, client);
         }
     }
@@ -128,7 +127,7 @@ impl<'a> TestServer<'a> {
         self.receive_first_as(&FIRST)
     }
 
-    /// Any other message breaks this rule, unless the usual first message is wrong too.
+    /// Any other first message breaks this rule, unless the usual one is wrong too.
     pub(super) fn receive_first_as(&mut self, rule: &'static Rule) -> ScenarioResult<Vec<u8>> {
         let Some(first) = self.first() else { return self.no_first_message(rule) };
         let wanted = self.name.map_or_else(|| "SPECTATE".to_owned(), |name| format!("PLAY {name}"));
@@ -161,7 +160,7 @@ impl<'a> TestServer<'a> {
         self.break_missing(rule, "expected a first message, received nothing")
     }
 
-    // Leaves out `rule` if `by` is broken in any game, which hides it.
+    // Leaves out `rule` if `by`, broken in any game, hides it.
     fn is_hidden(&mut self, rule: &'static Rule, by: &'static Rule) -> bool {
         let is_hidden = rule != by && self.judge.has_failed(by);
         if is_hidden {
@@ -194,7 +193,6 @@ impl<'a> TestServer<'a> {
         }
     }
 
-    /// Types a key until the client sends it.
     #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
     pub(super) fn await_keys(&mut self, rule: &'static Rule) -> ScenarioResult<bool> {
         let by = self.options.deadline();
@@ -247,7 +245,7 @@ impl<'a> TestServer<'a> {
         is_spare
     }
 
-    // The first message may be repeated until the client has read that it was accepted.
+    // The client may repeat its first message until it has read the acceptance.
     fn judge_unexpected(&mut self, message: &[u8]) {
         let asks = message.starts_with(b"PLAY") || message.starts_with(b"SPECTATE");
         if asks {
@@ -303,12 +301,10 @@ impl<'a> TestServer<'a> {
                 self.judge_unexpected(&message);
             }
         }
-        // A client that has ended sends no further messages.
         thread::sleep(by.saturating_duration_since(Instant::now()));
     }
 
-    /// The client must exit and have printed the text, or it breaks `rule`, unless the breach is one that any QUIT
-    /// shows.
+    /// The client must exit and have printed the text, or it breaks `rule`, unless any QUIT shows the breach.
     pub(super) fn quit_as(&mut self, message: &[u8], text: &str, rule: &'static Rule) -> ScenarioResult {
         if self.run.exit(Instant::now()).is_some() {
             return self.break_missing(rule, "expected the client to wait for QUIT");
@@ -333,7 +329,7 @@ impl<'a> TestServer<'a> {
         })
     }
 
-    /// A client that waits for QUIT after KEY Q prints its text.
+    /// The text of QUIT for a client that waits for it after KEY Q.
     pub(super) fn farewell(&mut self, text: &str) -> ScenarioResult {
         self.send(format!("QUIT {text}").as_bytes());
         let by = self.options.deadline() + LINGER;
@@ -351,13 +347,13 @@ impl<'a> TestServer<'a> {
         })
     }
 
-    /// The client must exit without another message, and have printed the text.
+    /// The client must exit with the text printed, and without another message.
     pub(super) fn quit(&mut self, text: &str) -> ScenarioResult {
         if self.run.exit(Instant::now()).is_some() {
             return self.break_missing(&QUIT, "expected the client to wait for QUIT");
         }
         if self.judge.has_failed(&KEYS) {
-            // Extra messages for a key must not be attributed to QUIT.
+            // First, so that extra messages for a key are not attributed to QUIT.
             self.receive_until(Instant::now() + REST);
         }
         self.send(format!("QUIT {text}").as_bytes());
@@ -390,7 +386,6 @@ impl<'a> TestServer<'a> {
         }
     }
 
-    /// Types all keys in one batch.
     pub(super) fn keys(&mut self, keys: &[u8], rule: &'static Rule) -> ScenarioResult {
         self.run.type_bytes(keys);
         let by = self.options.deadline();
@@ -413,7 +408,7 @@ impl<'a> TestServer<'a> {
     fn break_missing<T>(&mut self, rule: &'static Rule, wrong: &str) -> ScenarioResult<T> {
         let exit = self.run.exit(Instant::now() + REST);
         if rule != &NO_CRASH && exit.is_some_and(|exit| exit.is_crash(&self.run.errors())) {
-            // The crash is recorded when the scenario is over.
+            // The crash is recorded at the end of the scenario.
             self.judge.leave_out_for([rule], &NO_CRASH);
             return Err(Halt::Broken);
         }
@@ -439,7 +434,7 @@ fn typed_key(message: &[u8]) -> Option<u8> {
     message.strip_prefix(b"KEY ").and_then(|rest| rest.first()).copied()
 }
 
-/// Small enough for any window. The player has made `gone` moves.
+/// Fits any window. The player has made `gone` moves.
 pub(super) fn display(gone: usize) -> Vec<u8> {
     let mut row = *b"|............|";
     row[1 + gone % 12] = b'@';

@@ -1,4 +1,4 @@
-//! Judges what each client receives after an action, such as a step or a swap.
+//! Judges what each client receives after an action.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -48,7 +48,7 @@ pub(super) struct Snapshot {
 }
 
 impl Game<'_> {
-    /// A key that must have no effect is judged with the next key that has one.
+    /// A key that must have no effect is judged at the next key that has one.
     pub(super) fn key(&mut self, number: usize, key: u8) -> ScenarioResult<Effect> {
         if self.clients[number].quit.is_some() {
             return Err(Halt::Broken);
@@ -56,7 +56,7 @@ impl Game<'_> {
         let letter = self.letter(number)?;
         let model = self.model()?;
         if model.cell(letter).is_none() {
-            // The missing player in the DISPLAY is already recorded.
+            // Already recorded: the player is missing in the DISPLAY.
             self.reveal(number, letter)?;
             return Ok(Effect::default());
         }
@@ -171,8 +171,8 @@ impl Game<'_> {
             }
             let mut found = self.observations(action, &model, before);
             let mut broken = found.iter().filter(|observation| observation.wrong.is_some()).peekable();
-            // If the deviation is already recorded, waits only until the last message of the action has arrived. Silence
-            // is a deviation of the action itself, except that a later DISPLAY also shows who has left.
+            // If the deviation is already recorded, only the last message of the action is awaited. Silence is a
+            // deviation of the action itself, except that a later DISPLAY also shows who has left.
             let is_silence_known = *action.rule == rules::LEFT || self.judge.has_failed(action.rule);
             let is_answered = is_silence_known || !self.is_silent(before);
             let is_known = |observation: &Observation| {
@@ -205,7 +205,7 @@ impl Game<'_> {
         self.conclude(action, &model, before, found)
     }
 
-    // All clients received the same number of DISPLAYs, and the last ones show the mover at its new place.
+    // All clients received equally many DISPLAYs, and the last show the mover at its new place.
     fn has_arrived(&self, action: &Action<'_>, model: &Model, before: &Snapshot) -> bool {
         let count = |number: &usize| self.clients[*number].log.iter().filter(|&&kind| kind == Kind::Display).count();
         let counts: BTreeSet<usize> = before.active.iter().map(count).collect();
@@ -278,7 +278,6 @@ impl Game<'_> {
         Ok(())
     }
 
-    // Handles an action after which no client received a DISPLAY.
     fn silence(&mut self, action: &Action<'_>) -> ScenarioResult {
         let text = self.action_text(action);
         let wrong = || format!("expected DISPLAY after {text}, but no client received it");
@@ -288,7 +287,7 @@ impl Game<'_> {
             return Ok(());
         }
         self.unanswered += 1;
-        // If steps are generally not answered, an earlier datagram cannot be judged.
+        // If steps generally get no answer, an earlier datagram cannot be judged.
         let idle = self.idle.clone().filter(|_| !self.judge.has_failed(action.rule));
         let Some(IgnoredDatagram { rule, text: sent, .. }) = idle else {
             self.idle = None;
@@ -304,8 +303,8 @@ impl Game<'_> {
         played
     }
 
-    /// Adopts the state that the server shows, so that a deviation is not judged again after later actions. If the
-    /// players have not moved as in the model, a player that is not shown may be anywhere.
+    /// Adopts the shown state, so that later actions do not repeat a deviation. If the players have not moved as in the
+    /// model, one that is not shown may be anywhere.
     pub(super) fn adopt(&mut self, model: &Model, is_moved: bool) {
         let mut model = model.clone();
         if let Some(display) = self.true_board() {
@@ -347,13 +346,13 @@ impl Game<'_> {
         self.model = Some(model);
     }
 
-    /// The spectator's last DISPLAY, if it is newer than the last action.
+    /// The spectator's last DISPLAY, if newer than the last action.
     pub(super) fn true_board(&self) -> Option<&[u8]> {
         let watcher = &self.clients[self.spectator()?];
         watcher.is_shown().then_some(&watcher.display[..])
     }
 
-    // The player's own last DISPLAY, if it is newer than the last action.
+    // The player's last DISPLAY, if newer than the last action.
     fn own_display(&self, letter: Letter) -> Option<&[u8]> {
         let is_it = |client: &&Client| client.role == Role::Player(letter) && client.is_shown();
         self.clients.iter().find(is_it).map(|client| &client.display[..])
@@ -388,7 +387,7 @@ impl Game<'_> {
         };
         if is_moved {
             for &number in active.iter().filter(|&&number| self.clients[number].is_shown()) {
-                // The position of a player that another player covers is unknown.
+                // A covered player has an unknown position.
                 if let Role::Player(letter) = self.clients[number].role
                     && let Some(own) = model.cell(letter)
                     && !self.is_covered(letter, own)
@@ -413,13 +412,12 @@ impl Game<'_> {
         }
     }
 
-    // The rule that is broken if these players are at wrong positions.
     fn responsible_rule(&self, action: &Action<'_>, misplaced: &BTreeSet<Letter>) -> &'static Rule {
         let is_mover = |letter: &Letter| Some(*letter) == action.mover;
-        // The other player is at the position after the swap.
+        // The other player is where the swap must move it.
         let is_swapped = *action.rule == rules::SWAP && misplaced.iter().all(is_mover);
         match &self.idle {
-            // The mover's position follows from its own key, unless it has sent another datagram before.
+            // The mover's position follows from its own key, unless another datagram preceded it.
             Some(idle) if idle.by.is_some_and(|by| misplaced.contains(&by)) => idle.rule,
             Some(idle) if misplaced.iter().any(|letter| !is_mover(letter) && !action.pushed.contains(letter)) => {
                 idle.rule
@@ -483,10 +481,10 @@ impl Game<'_> {
             let hidden = Letter::from_byte(right);
             match (hidden, byte) {
                 (Some(letter), _) if self.has_left(letter) => {}
-                // A pile that existed before breaks its rule only once.
+                // An earlier pile breaks its rule only once.
                 (Some(_), b'*') if model.piles.contains(&cell) => {}
                 (Some(_), b'A'..=b'Z') => {}
-                // The gold of a player that has left is on the map again. Another rule covers the wrong total.
+                // A player that has left dropped its gold. Another rule covers the wrong total.
                 (None, b'*') if action.left == Some(cell) => {}
                 (Some(_) | None, b'*') => piles = true,
                 (None, _) if right == b'*' => piles = true,
@@ -550,7 +548,7 @@ impl Game<'_> {
         })
     }
 
-    // On arrival, `take_gold` has already compared the numbers with the previous ones.
+    // `take_gold` has already compared the numbers with the previous ones.
     fn observe_gold(
         &self,
         found: &mut Vec<Observation>,
@@ -562,7 +560,7 @@ impl Game<'_> {
     ) {
         let piles = model.piles.iter().filter(|cell| !model.was_taken(**cell)).count();
         let piles = u32::try_from(piles).unwrap_or(u32::MAX);
-        // A pile that was taken before but is still shown may hold nuggets or none.
+        // A pile that is still shown after it was taken may hold nuggets or none.
         let is_taken = action.effect.piles > action.effect.again;
         if self.has_quit(before) {
             return;
@@ -570,7 +568,7 @@ impl Game<'_> {
         let is_any_paid = active.iter().any(|&number| self.clients[number].has(Kind::Gold));
         let mut all_paid = !is_taken || is_any_paid;
         if !all_paid {
-            // A pile without nuggets needs no GOLD.
+            // An empty pile needs no GOLD.
             let number = active
                 .iter()
                 .copied()
@@ -644,15 +642,15 @@ fn places(text: &[u8]) -> BTreeMap<Letter, Cell> {
     cells(text).filter_map(|(cell, byte)| Some((Letter::from_byte(byte)?, cell))).collect()
 }
 
-/// The second rule is broken instead unless another observation breaks the first.
+/// The second rule is broken instead, unless another observation breaks the first.
 type Breach = (&'static Rule, Option<&'static Rule>);
 
-/// The number of cells, and the first of them with the expected and the shown byte.
+/// The number of cells, and the first with the expected and the shown byte.
 type Differences = (Breach, u32, (Cell, u8, u8));
 
 impl Game<'_> {
-    /// One error of sight has many effects. It breaks the other rules of this picture only if no other observation
-    /// shows that sight is wrong.
+    /// An error of sight has many effects. It breaks the other rules of this picture only if no other observation shows
+    /// that sight is wrong.
     pub(super) fn observe_view(
         &self,
         found: &mut Vec<Observation>,
@@ -669,10 +667,10 @@ impl Game<'_> {
         let of_passages: Breach = (&rules::SIGHT, Some(&rules::PASSAGE_SIGHT));
         let of_rooms: Breach = (&rules::SIGHT, None);
         let sight = if in_passage { of_passages } else { of_rooms };
-        // Cells that are out of sight here may have been seen on the way, or past a player in a passage.
+        // Cells out of sight may have been visible on the way, or past a player in a passage.
         let is_by_passage = model.came_by_passage(letter) || model.is_other_in_passage(letter);
         let afar = if is_by_passage { of_passages } else { of_rooms };
-        // A server that hides a pile which is out of sight considers the cells that it shows visible.
+        // A server that hides a pile out of sight considers the shown cells visible.
         let hides = model.piles.iter().any(|&pile| {
             model.knows(letter, pile) && !model.sees(letter, pile) && display.get(pile.index()) != Some(&b'*')
         });
@@ -691,7 +689,7 @@ impl Game<'_> {
             } else if got == b'@' {
                 (right, Some((&rules::OWN, None)))
             } else if model.sees(letter, cell) {
-                // Without a spectator, gold and other players are known only from this DISPLAY.
+                // Without a spectator, only this DISPLAY shows gold and other players.
                 let is_new = truth.is_none() && is_occupant(got) && right == ROOM;
                 let is_right = got == right || is_true(cell, got) || is_new;
                 let breach = if is_pushed && got == ROCK { (&rules::SIGHT, Some(&rules::PUSHED)) } else { sight };
@@ -756,7 +754,7 @@ const fn is_occupant(byte: u8) -> bool {
 }
 
 const OVER: &str = "GAME OVER:";
-/// Servers keep this number of bytes of a name.
+/// In bytes. Servers drop the rest.
 const LONGEST_NAME: usize = 50;
 
 impl Game<'_> {
@@ -821,7 +819,7 @@ impl Game<'_> {
                 format!("{who}: expected DISPLAY before QUIT, received {}", kinds(&log))
             });
             if shown && !is_shown {
-                // Alternatively, the server leaves piles where they were.
+                // Otherwise, the server leaves piles where they were.
                 let wrong = || format!("{who}: expected a DISPLAY without the last pile, received {}", kinds(&log));
                 self.judge.under(&rules::SHOW, |judge| {
                     judge.check(&rules::TAKEN, false, wrong);
@@ -832,8 +830,7 @@ impl Game<'_> {
         Ok(())
     }
 
-    /// The final table in the order of joining. The player of the last key has the gold that is missing in the reported
-    /// purses.
+    /// The final table in joining order. The player of the last key gets the gold that is missing in the purses.
     pub(super) fn table(&self) -> Vec<Row> {
         let purses: u32 = self.joined.iter().map(|(.., number)| self.clients[*number].purse).sum();
         let rest = self.total.unwrap_or(GOLD).saturating_sub(purses);
@@ -889,7 +886,7 @@ impl Game<'_> {
         let wanted: Vec<String> =
             self.table().iter().map(|row| format!("{} {}", char::from(row.letter), row.purse)).collect();
         let by = self.options.deadline();
-        // Rows may be in any order, and names are judged elsewhere.
+        // Rows may be in any order. Another scenario judges names.
         let mut open: Vec<&str> = wanted.iter().map(String::as_str).collect();
         while !open.is_empty()
             && let Some(line) = run.line(by)

@@ -1,5 +1,4 @@
-//! The clients of a game. They derive its state from whatever messages arrive, so that a deviation breaks only its own
-//! rule.
+//! The clients of a game. They derive its state from any messages, so that a deviation breaks only its own rule.
 
 use std::{
     collections::BTreeSet,
@@ -29,12 +28,12 @@ use crate::{
 pub(super) const GOLD: u32 = 250;
 /// How long the system may take to report a closed port.
 const PROBE: Duration = Duration::from_millis(200);
-/// How long to wait for more messages if a known deviation prevents the expected ones.
+/// How long to wait for further messages when a known deviation prevents the expected ones.
 const GRACE: Duration = Duration::from_millis(150);
-/// `GRACE` as a multiple of the longest recent response time: a game with many deviations contains many such waits.
+/// `GRACE` as a multiple of the longest recent response time, since games with many deviations wait often.
 const LATENCIES: u32 = 8;
 const MAX_GRACE: Duration = Duration::from_secs(1);
-/// An answer of many messages may take this multiple of the patience.
+/// A long answer may take this multiple of the patience.
 const SLOW: u32 = 4;
 const DRAIN: Duration = Duration::from_secs(2);
 const DRAIN_POLL: Duration = Duration::from_millis(5);
@@ -79,7 +78,7 @@ pub(super) enum Role {
 #[derive(Default)]
 pub(super) struct Client {
     pub(super) role: Role,
-    /// The kinds of messages since the last action.
+    /// Messages since the last action.
     pub(super) log: Vec<Kind>,
     pub(super) display: Vec<u8>,
     pub(super) letter: Option<Letter>,
@@ -99,7 +98,6 @@ impl Client {
         self.log.contains(&kind)
     }
 
-    /// Whether a DISPLAY was received since the last action.
     pub(super) fn is_shown(&self) -> bool {
         self.has(Kind::Display) && !self.display.is_empty()
     }
@@ -108,7 +106,7 @@ impl Client {
 pub(super) struct Action<'a> {
     pub(super) text: &'a str,
     pub(super) rule: &'static Rule,
-    /// The rule about a single step of this kind.
+    /// Broken by a single step of this kind.
     pub(super) step: &'static Rule,
     pub(super) mover: Option<Letter>,
     pub(super) pushed: Vec<Letter>,
@@ -128,14 +126,14 @@ pub(super) struct IgnoredDatagram {
     pub(super) rule: &'static Rule,
     pub(super) text: String,
     pub(super) by: Option<Letter>,
-    /// The datagram has had an effect, so the scenario cannot show anything new.
+    /// The datagram had an effect, so the scenario cannot show anything new.
     pub(super) is_broken: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Open,
-    /// No pile is left after the last key, if the server counts like the model.
+    /// No pile is left, if the server counts like the model.
     Due,
     Judged,
 }
@@ -152,17 +150,16 @@ pub(super) struct Game<'a> {
     pub(super) end: End,
     /// A leave after which no client received a DISPLAY.
     pub(super) unseen_leave: Option<String>,
-    /// A key that has taken a pile without a GOLD to any client.
+    /// A key that took a pile without a GOLD to any client.
     pub(super) unpaid: Option<String>,
     refused: bool,
-    // When the last unanswered datagram was sent, and the longest recent response time.
+    // The last unanswered datagram, and the longest recent response time.
     asked: Option<Instant>,
     slowest: Duration,
-    /// Moves after which no client received a DISPLAY.
     pub(super) unanswered: u32,
     pub(super) last_sender: Option<usize>,
     pub(super) collector: Option<usize>,
-    /// The form of messages is judged too.
+    /// Also judges the form of messages.
     pub(super) is_strict: bool,
     /// All purses and the remaining gold.
     pub(super) total: Option<u32>,
@@ -228,7 +225,7 @@ impl<'a> Game<'a> {
         self.record(number, |channel| channel.note(Sender::Tester, "closes its port"));
     }
 
-    /// Messages that arrive from now on count as effects of the datagram.
+    /// Messages from now on count as effects of the datagram.
     pub(super) fn send(&mut self, number: usize, datagram: &[u8]) {
         for client in &mut self.clients {
             client.log.clear();
@@ -245,8 +242,8 @@ impl<'a> Game<'a> {
         (self.slowest * LATENCIES).clamp(GRACE, MAX_GRACE)
     }
 
-    /// Waits until `enough` returns true, or until no message has arrived for the time that the program may take.
-    /// Returns whether `enough` returned true.
+    /// Waits until `enough` returns true, or until messages pause for the time that the program may take. Returns the
+    /// result of `enough`.
     pub(super) fn wait(&mut self, mut enough: impl FnMut(&Self) -> bool) -> bool {
         let limit = self.limit();
         loop {
@@ -278,7 +275,7 @@ impl<'a> Game<'a> {
             match self.wire.next(by) {
                 Some((number, Arrival::Datagram(bytes))) => {
                     if let Some(asked) = self.asked.take() {
-                        // A slow answer, such as the first one, counts less with each further answer.
+                        // The weight of a slow answer decreases with each further one.
                         self.slowest = asked.elapsed().max(self.slowest * 3 / 4);
                     }
                     self.take(number, &bytes);
@@ -308,7 +305,7 @@ impl<'a> Game<'a> {
     }
 
     pub(super) fn is_gone(&mut self) -> bool {
-        // The system does not report a closed port for earlier datagrams, so the tester sends another one.
+        // The system reports no closed port for earlier datagrams, so another is sent.
         if !self.refused
             && let Ok(probe) = self.open_client()
         {
@@ -318,7 +315,7 @@ impl<'a> Game<'a> {
         self.refused
     }
 
-    /// Ends the scenario. If the server has ended, the rule that it survives any input is broken instead.
+    /// Ends the scenario. If the server has ended, this breaks the rule that it survives any input instead.
     pub(super) fn break_missing<T>(
         &mut self,
         rule: &'static Rule,
@@ -336,7 +333,7 @@ impl<'a> Game<'a> {
         self.judge.broken(rule, wrong)
     }
 
-    /// Like [`Game::break_missing`], but if the server still runs, the scenario can continue.
+    /// Like [`Game::break_missing`], but continues if the server still runs.
     pub(super) fn missing(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> ScenarioResult {
         match self.break_missing::<()>(rule, wrong) {
             Err(Halt::Broken) if !self.refused => Ok(()),
@@ -356,7 +353,6 @@ impl<'a> Game<'a> {
         self.clients[number].channel.iter().for_each(what);
     }
 
-    /// The next breach is about this client.
     pub(super) fn focus(&self, number: usize) {
         self.record(number, Channel::focus);
     }
@@ -460,7 +456,7 @@ impl<'a> Game<'a> {
         self.clients[number].log.push(kind);
     }
 
-    // The numbers of a GOLD must match the previous ones.
+    // The numbers must match those of the previous GOLD.
     fn take_gold(&mut self, number: usize, bytes: &[u8], (collected, purse, remaining): (u32, u32, u32)) {
         let who = self.who(number);
         let client = &mut self.clients[number];
@@ -497,7 +493,7 @@ impl<'a> Game<'a> {
             // Newlines at the end of a text belong to the text.
             Ok(ServerMessage::Quit(_) | ServerMessage::Error(_)) => bytes.contains(&b' ') && !bytes.contains(&0),
             Ok(message) if !matches!(message, ServerMessage::Display(_)) => message.to_bytes() == bytes,
-            // The shape of its text is judged by another rule.
+            // Another rule covers its shape.
             Ok(_) | Err(_) => bytes.starts_with(b"DISPLAY\n") && !bytes.contains(&0),
         };
         self.judge.check(&rules::FORM, exact, || {
@@ -506,7 +502,7 @@ impl<'a> Game<'a> {
     }
 }
 
-/// The pause before SPECTATE is repeated.
+/// Before SPECTATE is repeated.
 const PAUSE: Duration = Duration::from_millis(500);
 
 impl Game<'_> {
@@ -515,7 +511,7 @@ impl Game<'_> {
         self.model = Some(Model::new(map.clone(), BTreeSet::new()));
     }
 
-    /// If the server sends no DISPLAY, the game continues without a spectator.
+    /// Without a DISPLAY, the game continues without a spectator.
     pub(super) fn spectate(&mut self, number: usize, map: Option<&Grid>) -> ScenarioResult {
         let all = [Kind::Grid, Kind::Gold, Kind::Display];
         let before = self.spectator();
@@ -612,7 +608,7 @@ impl Game<'_> {
             }
             None => self.drawn(display, size.unwrap_or_default())?,
         };
-        // It was parsed in the shape that GRID states.
+        // In the shape that GRID announced.
         let display = fitted(display, grid.rows(), grid.cols());
         self.clients[number].display.clone_from(&display);
         let piles: BTreeSet<Cell> =
@@ -647,7 +643,7 @@ impl Game<'_> {
     fn drawn(&mut self, display: &[u8], size: (u16, u16)) -> ScenarioResult<Grid> {
         if display.iter().any(u8::is_ascii_uppercase) {
             if self.judge.has_failed(&rules::LEAVE) || self.judge.has_failed(&rules::LEFT) {
-                // Players of an earlier scenario could not leave, which is already recorded.
+                // Already recorded: players of an earlier scenario could not leave.
                 return Err(Halt::Broken);
             }
             let text = "the server's game already has players: use a server with an empty game";
@@ -666,7 +662,7 @@ impl Game<'_> {
         self.join_as(name.as_bytes(), &rules::WELCOME)
     }
 
-    /// Like [`Game::join`]. If the player is not accepted, `rule` is broken.
+    /// Like [`Game::join`], but breaks `rule` if the player is not accepted.
     pub(super) fn join_as(&mut self, name: &[u8], rule: &'static Rule) -> ScenarioResult<usize> {
         let number = self.open_client()?;
         let all = [Kind::Ok, Kind::Grid, Kind::Gold, Kind::Display];
@@ -680,14 +676,14 @@ impl Game<'_> {
         if let Some(text) = client.quit.as_ref().filter(|_| !self.fresh)
             && (self.letters >= MAX_PLAYERS || text.to_ascii_lowercase().windows(4).any(|word| word == b"full"))
         {
-            // Players that joined before this test may have received letters too.
+            // Earlier players may have letters too.
             self.letters = self.letters.max(MAX_PLAYERS);
             return Err(Halt::Broken);
         }
         if client.quit.is_some() || !client.has(Kind::Ok) && !client.display.contains(&b'@') {
             let log = client.log.clone();
             let wrong = || format!("expected OK after {text}, received {}", kinds(&log));
-            // If a name ends the server, the rule about this name is broken.
+            // If the server ends, the name is to blame.
             return if rule == &rules::WELCOME {
                 self.break_missing(rule, wrong)
             } else {
@@ -713,11 +709,11 @@ impl Game<'_> {
                 model.place(letter, cell);
             }
         } else if is_placed {
-            // Gold or another player hides the player.
+            // Gold or another player may hide the player.
             self.judge.check(&rules::PLACE, false, || {
                 format!("expected player {letter} in the DISPLAYs after {text}, received none")
             });
-            // One of the player's later keys may reveal it.
+            // A later key of the player may reveal it.
             return self.reveal(number, letter).or(Ok(())).map(|()| number);
         } else {
             self.missing(&rules::ALL, || {
@@ -747,7 +743,7 @@ impl Game<'_> {
         Err(Halt::Broken)
     }
 
-    // No other player has had the letter of a new player.
+    // The letter of a new player must be unused.
     fn lettered(&mut self, number: usize, text: &str) -> ScenarioResult<Letter> {
         let expected = self.joined.last().map(|(before, ..)| before.byte().wrapping_add(1));
         // A running server may have had players before.
@@ -769,7 +765,7 @@ impl Game<'_> {
         self.clients.iter().position(|client| client.role == Role::Spectator && client.quit.is_none())
     }
 
-    /// The player's place according to the spectator's last DISPLAY, or else to the player's own.
+    /// According to the spectator's last DISPLAY, or else to the player's own.
     pub(super) fn place(&self, letter: Letter) -> Option<Cell> {
         let board = self.true_board().unwrap_or_default();
         let shown = cells(board).find(|(_, byte)| *byte == letter.byte()).map(|(cell, _)| cell);

@@ -22,17 +22,17 @@ pub(super) struct Effect {
     pub(super) steps: usize,
     pub(super) swaps: usize,
     pub(super) piles: u32,
-    /// Piles that were taken before and are on the map again.
+    /// Of these, piles that were taken before and are on the map again.
     pub(super) again: u32,
 }
 
-/// What a player has seen of a cell. The last DISPLAY replaces it, so that a deviation is judged once.
+/// A player's view of a cell. The last DISPLAY replaces it, so that a deviation is judged once.
 #[derive(Clone, Copy)]
 pub(super) struct Knowledge {
     pub(super) shown: u8,
     pub(super) is_new: bool,
     pub(super) was_shown: bool,
-    /// All spots from which it was seen were reached by a push.
+    /// Seen only from spots that were reached by a push.
     pub(super) is_by_push: bool,
 }
 
@@ -57,7 +57,7 @@ struct ModelPlayer {
 pub(super) struct Model {
     pub(super) grid: Grid,
     pub(super) piles: BTreeSet<Cell>,
-    // How often a pile was taken from each cell. The server may still show a pile there.
+    // How often a pile was taken from each cell. The server may still show one there.
     takes: BTreeMap<Cell, u32>,
     players: BTreeMap<Letter, ModelPlayer>,
     sighter: Sighter,
@@ -198,13 +198,13 @@ impl Model {
             .any(|cell| self.knows(letter, cell) && !self.sees(letter, cell))
     }
 
-    /// Whether the cell is in a passage and not adjacent to a room.
+    /// Whether the cell is in a passage, away from rooms.
     pub(super) fn is_deep(&self, cell: Cell) -> bool {
         let room = |direction| self.grid.step(cell, direction).is_some_and(|next| self.grid.at(next) == ROOM);
         self.grid.at(cell) == PASSAGE && !Direction::ALL.into_iter().any(room)
     }
 
-    /// A shortest path with only the steps in `keys`. Empty if the player is on a wanted spot.
+    /// A shortest path with the steps in `keys`. Empty on a wanted spot.
     pub(super) fn path(&self, letter: Letter, keys: &[u8], wanted: impl Fn(Cell) -> bool) -> Option<Vec<u8>> {
         if wanted(self.cell(letter)?) {
             return Some(Vec::new());
@@ -225,12 +225,11 @@ impl Model {
         self.search(letter, keys, is_free, is_taking).or_else(|| self.search(letter, keys, |_, _| true, is_taking))
     }
 
-    /// A pile that is there again breaks a separate rule.
     pub(super) fn was_taken(&self, cell: Cell) -> bool {
         self.takes.contains_key(&cell)
     }
 
-    /// Whether the run passes through the other player and over gold.
+    /// Whether the run passes the other player and gold.
     pub(super) fn runs_through(&self, from: Cell, key: u8, other: Letter) -> bool {
         let place = self.cell(other);
         self.passed(from, key).any(|cell| Some(cell) == place)
@@ -275,7 +274,7 @@ impl Model {
     }
 }
 
-/// Small, so that a game takes few keys. Its rooms are not rectangular; it has a pillar, passages that bend, fork and
+/// Small, so that a game takes few keys. It has rooms that are not rectangular, a pillar, passages that bend, fork and
 /// lead nowhere, a spot at the edge, and a wall that sight passes only at an angle.
 pub(super) const MAP: &str = "\
 +-------+                 +----+
@@ -295,7 +294,7 @@ pub(super) const MAP: &str = "\
            +-------+            
 ";
 
-/// Many pillars. Sight lines pass exactly through gridpoints which floating-point numbers miss.
+/// Has many pillars. Sight lines pass exactly through gridpoints that floating-point numbers miss.
 pub(super) const HALL: &str = "\
 +--------------------------------------------------------------+
 |..............................................................|
@@ -323,11 +322,11 @@ pub(super) const HALL: &str = "\
 +--------------------------------------------------------------+
 ";
 
-/// A spot (row, column), and the spots that a server wrongly sees or does not see from it if it computes crossings as
+/// A spot (row, column), and the spots that a server wrongly sees or misses from it if it computes crossings as
 /// `slope * k + offset` with floating-point numbers of 32 or 64 bits.
 type Telling = ((u16, u16), &'static [(u16, u16)]);
 
-/// All spots that reveal errors with both sizes of numbers, by exhaustive search.
+/// By exhaustive search, all spots that reveal errors with both sizes of numbers.
 pub(super) const TELLING: [Telling; 4] = [
     ((2, 58), &[(8, 12), (8, 30), (11, 16)]),
     ((19, 6), &[(1, 20), (13, 50)]),
@@ -335,7 +334,7 @@ pub(super) const TELLING: [Telling; 4] = [
     ((22, 23), &[(4, 3)]),
 ];
 
-/// One room, wide enough for runs, with a fast computation of sight.
+/// One room, wide enough for runs, with fast sight.
 pub(super) const YARD: &str = "\
 +--------------------+
 |....................|

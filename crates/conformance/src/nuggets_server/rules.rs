@@ -1,5 +1,3 @@
-//! The requirements for a server.
-
 use crate::rule::rules;
 
 rules! {

@@ -15,10 +15,10 @@ use crate::{
     rule::Rule,
 };
 
-/// Watched by a spectator, if the server accepts one. Players need not leave at the end.
+/// A spectator watches if the server accepts one. Players need not leave at the end.
 pub(super) type Shared = fn(&mut Game<'_>) -> ScenarioResult;
 
-/// These scenarios also work with a running server. Without rules, a scenario may observe any.
+/// These also work with a running server. Without rules, a scenario may observe any.
 pub(super) const SHARED: &[(&str, &[&Rule], Shared)] = &[
     ("joining", &[], |game| {
         let (ann, bob) = pair(game)?;
@@ -95,7 +95,7 @@ pub(super) const SHARED: &[(&str, &[&Rule], Shared)] = &[
         game.idle(ann, b"SPECTATE", &rules::PLAYER_WATCHES, "SPECTATE of player A");
         probe(game, bob)
     }),
-    // Each rule has a separate game, since a server may end because of the datagrams.
+    // A game for each rule, since the datagrams may end the server.
     ("malformed messages", &[&rules::MALFORMED, &rules::RUNS], |game| {
         let (ann, bob) = pair(game)?;
         send_both(game, (ann, bob), &MALFORMED, &rules::MALFORMED)?;
@@ -135,7 +135,7 @@ pub(super) const SHARED: &[(&str, &[&Rule], Shared)] = &[
     }),
     ("zero bytes", &[&rules::ZERO_BYTES, &rules::RUNS], |game| {
         let players = pair(game)?;
-        // Uses a key that can move the player.
+        // The key can move the player.
         let key = plain_step(game, game.letter(players.0)?)?.unwrap_or(b'l');
         send_both(game, players, &[b"\0", &[b'K', b'E', b'Y', b' ', key, 0]], &rules::ZERO_BYTES)
     }),
@@ -158,7 +158,7 @@ pub(super) const SHARED: &[(&str, &[&Rule], Shared)] = &[
             return Ok(());
         }
         ignored(game, (ann, "player A, who has quit"), b"hljkLHJK", &rules::STRANGER, bob)?;
-        // Bob takes the position of the player that has quit.
+        // Bob goes to the position of the player that has quit.
         walk(game, bob, |_, cell| Some(cell) == spot)?;
         ignored(game, (ann, "player A, who has quit"), b"Q", &rules::STRANGER, cid)
     }),
@@ -169,7 +169,7 @@ pub(super) const SHARED: &[(&str, &[&Rule], Shared)] = &[
     }),
 ];
 
-/// The name, the text of the map, the rules that it is designed to observe (any if empty), and the actions.
+/// The name, the map, the rules that it observes by design (any if empty), and the actions.
 type Separate = (&'static str, fn() -> String, &'static [&'static Rule], Actions);
 type Actions = fn(&mut Game<'_>, &MapFile, &mut dyn Run) -> ScenarioResult;
 
@@ -178,7 +178,7 @@ pub(super) const SEPARATE: &[Separate] = &[
         watch(game, Some(map))?;
         for number in 1..=26 {
             let player = game.join_as(format!("Player {number}").as_bytes(), &rules::FULL)?;
-            // A player that has quit keeps its letter.
+            // A player that quits keeps its letter.
             if number == 5 {
                 game.leave(player)?;
             }
@@ -211,7 +211,7 @@ pub(super) const SEPARATE: &[Separate] = &[
         watch(game, Some(map))?;
         let (ann, bob) = pair(game)?;
         let cid = game.join("Cid")?;
-        // The table contains the gold of a player that has quit.
+        // The table includes the gold of a player that has quit.
         hunt(game, cid)?;
         game.leave(cid)?;
         finish(game, &[ann, bob], run, &rules::EXIT)
@@ -220,7 +220,7 @@ pub(super) const SEPARATE: &[Separate] = &[
     ("a name with unprintable bytes", closet, &[&rules::NAMES], |game, map, run| {
         one_player(game, map, run, (b"Zo\xc3\xab\x07\t !", &rules::NAMES))
     }),
-    // Longer than any name that servers keep. Some servers have small buffers for names.
+    // Longer than any name that servers keep: some have small buffers.
     ("a long name", closet, &[&rules::NAME_LENGTH], |game, map, run| {
         one_player(game, map, run, (&[b'b'; 200], &rules::NAME_LENGTH))
     }),
@@ -250,7 +250,7 @@ fn pair(game: &mut Game<'_>) -> ScenarioResult<(usize, usize)> {
     Ok((game.join("Ann")?, game.join("Bob")?))
 }
 
-// Without a spectator, the rule is left out.
+// Leaves out the rule without a spectator.
 fn watcher(game: &mut Game<'_>, rule: &'static Rule) -> Option<usize> {
     let watcher = game.spectator();
     if watcher.is_none() {
@@ -260,7 +260,7 @@ fn watcher(game: &mut Game<'_>, rule: &'static Rule) -> Option<usize> {
 }
 
 fn watch_large(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> ScenarioResult {
-    // Messages of this scenario break no other rule.
+    // Other rules do not apply here.
     game.is_strict = false;
     game.unwatched(&map.grid);
     let watcher = game.open_client()?;
@@ -372,9 +372,9 @@ fn refused(game: &mut Game<'_>, play: &str, rule: &'static Rule, what: &str, wan
     Ok(())
 }
 
-/// The maximum number of steps of a walk, since maps that are not ours may be large.
+/// The maximum number of steps of a walk, since maps of other servers may be large.
 const WALK: usize = 70;
-/// The number of successive keys by which a player may fail to approach its target.
+/// Successive keys that may fail to bring a player nearer to its target.
 const PATIENT: u32 = 4;
 const RUNS: &[u8] = b"HJKLYUBN";
 const KEYS: &[u8] = b"lLhHjJkKnNyYuUbBjlnhLJlknHhKukbYyjUuJLhNKbB";
@@ -391,7 +391,7 @@ fn movement(game: &mut Game<'_>) -> ScenarioResult {
     explore(game, ann)
 }
 
-// A player that is pushed along a passage must remember the spots that it saw from there, even after it has returned.
+// A player that is pushed along a passage must remember the spots that it saw there after it returns.
 fn push(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> ScenarioResult {
     watch(game, Some(map))?;
     let (ann, bob) = pair(game)?;
@@ -405,7 +405,7 @@ fn push(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> ScenarioResult {
     };
     walk(game, bob, |model, cell| beside(model, cell).is_some())?;
     let model = game.model()?;
-    // The direction of the push. Afterwards, it also leads the other player back.
+    // The direction of the push, which later leads the other player back.
     let back = model.cell(victim).and_then(|cell| beside(model, cell)).and_then(opposite);
     if let Some(back) = back {
         let place = game.model()?.cell(pusher);
@@ -419,7 +419,7 @@ fn push(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> ScenarioResult {
     Ok(())
 }
 
-// Two players go to spots where floating-point numbers make one wrongly see the other, or not.
+// At these spots, floating-point numbers make one player wrongly see or miss the other.
 fn sight_boundaries(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> ScenarioResult {
     watch(game, Some(map))?;
     let (ann, bob) = pair(game)?;
@@ -439,7 +439,7 @@ fn runs(game: &mut Game<'_>, map: &MapFile, run: &mut dyn Run) -> ScenarioResult
     watch(game, Some(map))?;
     let (ann, bob) = pair(game)?;
     for direction in Direction::ALL {
-        // Two free spots on both sides make a mirrored step visible and distinguish a run from a step.
+        // Two free spots on both sides reveal a mirrored step, and tell a run from a step.
         let wide = |model: &Model, cell: Cell| {
             [Some(direction), opposite(direction)].into_iter().all(|way| {
                 let next = |from| model.grid.step(from, way?);
@@ -471,7 +471,7 @@ fn runs(game: &mut Game<'_>, map: &MapFile, run: &mut dyn Run) -> ScenarioResult
     if let Some(direction) = model.cell(letter).and_then(|cell| through(model, cell)) {
         careful(game, ann, direction.key().to_ascii_uppercase())?;
     }
-    // A run through the other player and over gold, since either alone may not reveal an error.
+    // Both together, since either alone may not reveal an error.
     let rich = |model: &Model, cell: Cell| RUNS.iter().copied().find(|&key| model.runs_through(cell, key, other));
     if ![&rules::RUN_GOLD, &rules::RUN_SWAP].into_iter().any(|rule| game.judge.has_failed(rule)) {
         walk(game, ann, |model, cell| rich(model, cell).is_some())?;
@@ -517,7 +517,7 @@ fn meet(game: &mut Game<'_>, who: usize, other: usize) -> ScenarioResult {
     let place = model.cell(target);
     let beside =
         |cell: Cell, direction: Direction| model.grid.step(cell, direction).filter(|&next| Some(next) == place);
-    // Preferably with a free spot behind the other player, so that a run can continue.
+    // Preferably with a free spot behind the other player for a run.
     let behind = |direction| place.is_some_and(|place| model.grid.step(place, direction).is_some());
     let best = Direction::ALL.into_iter().any(behind);
     let good = |cell: Cell| {
@@ -530,7 +530,7 @@ fn meet(game: &mut Game<'_>, who: usize, other: usize) -> ScenarioResult {
     for &key in path.iter().take(2 * WALK) {
         let effect = game.model()?.forecast(letter, key).1;
         careful(game, who, key)?;
-        // If a step on the path is not possible, the server has moved the player differently.
+        // An impossible step shows that the server moved the player differently.
         if effect.swaps > 0 || effect.steps == 0 {
             return Ok(());
         }
@@ -539,7 +539,7 @@ fn meet(game: &mut Game<'_>, who: usize, other: usize) -> ScenarioResult {
         return Ok(());
     };
     careful(game, who, direction.key())?;
-    // The other player is now behind: steps back onto it, and runs through it again.
+    // The other player is now behind: step back onto it, then run through it again.
     if let Some(back) = opposite(direction) {
         careful(game, who, back.key().to_ascii_uppercase())?;
     }
@@ -551,7 +551,7 @@ fn opposite(direction: Direction) -> Option<Direction> {
     Direction::ALL.into_iter().find(|other| other.delta() == (-row, -col))
 }
 
-/// Plays keys for a comparison with another game. Returns the spectator's last DISPLAY and the purses.
+/// Plays keys for a comparison of games. Returns the spectator's last DISPLAY and the purses.
 pub(super) fn sample(game: &mut Game<'_>, map: &MapFile) -> ScenarioResult<(Vec<u8>, Vec<u32>)> {
     let board =
         |game: &Game<'_>| game.spectator().map_or_else(Vec::new, |watcher| game.clients[watcher].display.clone());
@@ -565,12 +565,12 @@ pub(super) fn sample(game: &mut Game<'_>, map: &MapFile) -> ScenarioResult<(Vec<
     Ok((shown, game.clients.iter().map(|client| client.purse).collect()))
 }
 
-/// The maximum number of keys in a game. A server that moves players correctly needs a tenth.
+/// The maximum number of keys in a game, ten times what a correct server needs.
 const MOST_KEYS: u32 = 1000;
-/// Moves without an answer after which a game is aborted.
+/// Unanswered moves after which a game is aborted.
 const UNANSWERED: u32 = 8;
 
-// Plays without a spectator, so that the game needs the fewest features of the server.
+// Plays without a spectator, so that the game needs few features of the server.
 fn one_player(
     game: &mut Game<'_>,
     map: &MapFile,
@@ -592,7 +592,7 @@ fn finish(game: &mut Game<'_>, players: &[usize], run: &mut dyn Run, rule: &'sta
         if game.end == End::Judged {
             game.judge_summary(run);
             let exit = run.exit(game.options.deadline());
-            // An error at the end of any game is not caused by a name.
+            // An error at the end of any game is not the fault of a name.
             let is_right = exit == Some(Exit::with(0))
                 || rule != &rules::EXIT && exit.as_ref().is_none_or(|exit| exit.code.is_some());
             game.judge.check(rule, is_right, || {
@@ -604,12 +604,12 @@ fn finish(game: &mut Game<'_>, players: &[usize], run: &mut dyn Run, rule: &'sta
     Err(Halt::Broken)
 }
 
-// Taking a pile may end the game. Returns the number of keys.
+// Takes piles, possibly until the game ends. Returns the number of keys.
 fn hunt(game: &mut Game<'_>, who: usize) -> ScenarioResult<u32> {
     let letter = game.letter(who)?;
     let (mut nearest, mut vain) = (usize::MAX, 0);
     for count in 0.. {
-        // Runs come first, since they may take several piles.
+        // Runs first, since they may take several piles.
         let runs = [&rules::RUN, &rules::RUN_DIAGONAL, &rules::RUN_GOLD].iter().any(|rule| game.judge.has_failed(rule));
         let keys: &[u8] = if runs { STEPS } else { b"HJKLYUBNhjklyubn" };
         let model = game.model()?;
@@ -689,7 +689,7 @@ fn send_both(
     Ok(())
 }
 
-// A move of another player shows whether the datagram had an effect. After a breach, no further datagrams are sent.
+// A move of another player shows whether the datagram had an effect. No datagram follows a breach.
 fn idle(
     game: &mut Game<'_>,
     who: usize,

@@ -1,4 +1,4 @@
-//! UDP clients of one server. Messages are read leniently: rules about their form are judged separately.
+//! UDP clients of one server. They read messages leniently: rules about the form are judged separately.
 
 use std::{
     collections::VecDeque,
@@ -22,7 +22,7 @@ use nuggets::{
 
 /// How often a reader checks whether it should stop.
 const BREATH: Duration = Duration::from_millis(50);
-/// The length of the queue. If a server sends more without a pause, datagrams are lost, as on any network.
+/// The length of the queue. A longer burst loses datagrams, as on any network.
 const WAITING: usize = 4096;
 
 pub(super) fn key_message(key: u8) -> [u8; 5] {
@@ -41,7 +41,7 @@ struct End {
     reader: JoinHandle<()>,
 }
 
-/// A thread reads each client's socket immediately, since unread datagrams are lost.
+/// Threads read each client's socket immediately, since the system drops unread datagrams.
 pub(super) struct Wire {
     server: SocketAddr,
     // `None` for closed clients.
@@ -75,7 +75,7 @@ impl Wire {
         Ok(number)
     }
 
-    /// If the server has ended, the wait for its answer detects that.
+    /// The wait for an answer detects a server that has ended.
     pub(super) fn send(&self, client: usize, datagram: &[u8]) {
         let Some(End { socket, .. }) = &self.ends[client] else { return };
         // The first attempt may only report that an earlier datagram had no receiver.
@@ -91,8 +91,7 @@ impl Wire {
         }
     }
 
-    /// Counts the pauses of each reader. When all counts have increased, all datagrams that had arrived before were
-    /// received.
+    /// Counts each reader's pauses. After all counts have increased, all earlier datagrams are received.
     pub(super) fn pauses(&self) -> Vec<u64> {
         self.ends.iter().flatten().map(|end| end.pauses.load(Ordering::SeqCst)).collect()
     }
@@ -133,7 +132,7 @@ fn receive(
                 continue;
             }
         };
-        // If the queue is full, this datagram is dropped.
+        // A full queue drops the datagram.
         if let Err(TrySendError::Disconnected(_)) = sender.try_send((number, arrival)) {
             return;
         }
@@ -174,10 +173,10 @@ pub(super) fn parse_leniently(datagram: &[u8]) -> Option<LenientMessage<'_>> {
     }
 }
 
-/// Rows are truncated or padded with blanks.
+/// Truncates rows or pads them with blanks.
 pub(super) fn fitted(text: &[u8], rows: u16, cols: u16) -> Vec<u8> {
     let mut lines: VecDeque<&[u8]> = text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n').collect();
-    // An additional newline at the start makes one row too many.
+    // An additional newline at the start adds a row.
     while lines.len() > usize::from(rows) && lines.front().is_some_and(|line| line.is_empty()) {
         lines.pop_front();
     }
@@ -208,9 +207,8 @@ pub(super) fn row(line: &str) -> Option<Row> {
     Some(Row { letter, purse, name: name.strip_prefix([' ', '\t']).unwrap_or(name).to_owned() })
 }
 
-/// The number of bytes of a message that a report shows.
+/// Of a message in a report, in bytes.
 const SHOWN: usize = 60;
-/// The number of cells that a report names.
 const NAMED: usize = 4;
 
 pub(super) fn quoted_bytes(bytes: &[u8]) -> String {

@@ -1,4 +1,4 @@
-//! A player stores its table in a file of any format. The tester only damages files that the player has written.
+//! A player stores its table in a file of any format. The tester damages only files that the player has written.
 
 use std::{
     fs::{self, File},
@@ -24,12 +24,12 @@ use crate::{
 };
 
 const TABLE_ROUNDS: usize = 12;
-/// The size of a table that is too large, in bytes. The file is sparse.
+/// In bytes: a table that is too large. The file is sparse.
 const LARGE: u64 = 1 << 30;
-/// The number of bytes of a large table that are compared afterwards.
+/// In bytes: the part of a large table that is compared afterwards.
 const FRONT: u64 = 1 << 16;
 
-/// These rules are tested if the command has placeholders for training and for the table.
+/// Tested if the command has placeholders for training and for the table.
 const ALL: [&Rule; 10] = [
     &TRAINS,
     &PLAYS_TABLE,
@@ -69,7 +69,7 @@ const DAMAGES: [(&str, &Rule, Damage); 6] = [
     ("a table of 1 GiB", &LARGE_TABLE, |path, _| File::options().write(true).open(path)?.set_len(LARGE)),
 ];
 
-// Replaces each number by NaN: the word in a text, except in its header, and otherwise the bytes of a double.
+// Replaces each number by NaN: as a word in a text, except in its header, else as the bytes of a double.
 fn nan(table: &[u8]) -> Vec<u8> {
     if !table.is_ascii() || table.contains(&0) {
         return f64::NAN.to_ne_bytes().into_iter().cycle().take(table.len()).collect();
@@ -145,7 +145,7 @@ impl<'s> Training<'s> {
         self.player(&self.path("table"), true)
     }
 
-    /// `is_over` is whether the beginner's game ended correctly. Returns whether the player can play by its table.
+    /// Returns whether the player can play by its table. `is_over` is whether the beginner's game ended correctly.
     pub(super) fn has_learned(&mut self, judge: &mut Judge, is_over: bool) -> anyhow::Result<bool> {
         let path = self.path("table");
         self.table = fs::read(&path).unwrap_or_default();
@@ -221,7 +221,7 @@ impl<'s> Training<'s> {
         [on.shows([&TRAINS_ON, &NO_CRASH])].into_iter().chain(damages)
     }
 
-    // The player must exit and report the reason. A dealer listens, so that there is no other reason to exit.
+    // The player must exit and report the reason. A dealer listens, so that there is no other reason.
     fn refuses(
         &self,
         judge: &mut Judge,

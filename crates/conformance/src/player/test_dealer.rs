@@ -23,30 +23,29 @@ use crate::{
 pub(super) struct JoinArguments {
     pub(super) name: &'static str,
     pub(super) host: &'static str,
-    /// The rule that is broken if the player does not join.
+    /// Broken if the player does not join.
     pub(super) rule: &'static Rule,
 }
 
 pub(super) const USUAL_ARGUMENTS: JoinArguments = JoinArguments { name: "tester", host: "127.0.0.1", rule: &JOINS };
-/// The pause between two messages, for players that treat one read as one message. The first message after one from the
-/// player is sent immediately.
+/// Between two messages, for players that treat one read as one message. Not before the response to a player's message.
 const PACE: Duration = Duration::from_millis(50);
 const GLANCE: Duration = Duration::from_millis(5);
-/// How long to wait for messages that the player must not send.
+/// How long to wait for forbidden messages.
 const POLL: Duration = Duration::from_millis(2);
-/// Between the numbers of successive cards, so that neither suits nor ranks are consecutive. It is coprime to 52.
+/// Between the numbers of successive cards, so that neither suits nor ranks are consecutive. Coprime to 52.
 const STEP: u32 = 17;
-/// Different cards in most scenarios, all with numbers below ten. A player that does not know another card breaks only
-/// the rule about that card.
+/// Most scenarios use this many cards, all below ten. A player that does not know another card breaks only the rule
+/// about it.
 const USUAL: usize = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delivery {
-    /// Each message in a separate write, after a pause.
+    /// In separate writes, with pauses.
     Paced,
     Bytes,
     Merged,
-    /// One write from the middle of each message to the middle of the next.
+    /// Writes from the middle of each message to the middle of the next.
     Straddling,
 }
 
@@ -58,15 +57,15 @@ pub(super) struct TestDealer {
     listener: TcpListener,
     pub(super) options: Options,
     delivery: Delivery,
-    /// The pause before each question, in which the player must not send.
+    /// Before each question; the player must not send meanwhile.
     pub(super) pause: Duration,
     pub(super) fastest: Duration,
     waiting: BytesMut,
-    /// Shows all cards in turn instead of the usual ones only.
+    /// Deals all cards in turn instead of the usual ones.
     pub(super) shows_all: bool,
     deck: Vec<Card>,
     drawn: usize,
-    // Shown before the rest of the deck.
+    // Dealt before the rest of the deck.
     stacked: VecDeque<Card>,
     shown: Vec<Card>,
     pub(super) hand: Hand,
@@ -132,7 +131,7 @@ impl TestDealer {
         }
     }
 
-    /// Immediately or with the next question, depending on the delivery.
+    /// Sends now or with the next question, as the delivery requires.
     pub(super) fn send(&mut self, message: DealerMessage) {
         self.waiting.extend_from_slice(&message.to_bytes(Dialect::Text));
         let asks = matches!(message, DealerMessage::Decision | DealerMessage::Quit);

@@ -1,4 +1,4 @@
-//! A self-contained page without scripts, fonts or images. It is also well-formed XML.
+//! A self-contained page without scripts, fonts or images, and also well-formed XML.
 
 use std::fmt::{self, Write as _};
 
@@ -25,7 +25,7 @@ section.note { border-color: var(--note); }
 @media print { body { margin: 0; max-width: none; font-size: 11px; } code, pre { font-size: 9px; } h2, h3 { break-after: avoid; } tr { break-inside: avoid; } }
 ";
 
-/// The page is well-formed XML if `body` is. The title is also the heading.
+/// Well-formed XML if `body` is. The title is also the heading.
 pub fn page(title: &str, style: &str, body: &str) -> String {
     let title = Escaped(title);
     format!(

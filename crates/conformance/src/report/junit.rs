@@ -1,4 +1,4 @@
-//! The XML of `JUnit`, which CI services read: each rule is a test case.
+//! `JUnit` XML, which CI services read: each rule is a test case.
 
 use std::fmt::{self, Write as _};
 

@@ -29,7 +29,6 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// Earned and available points.
 pub(super) fn points(rule: &Finding) -> String {
     format!("{}/{}", rule.earned(), rule.points)
 }
@@ -66,8 +65,7 @@ pub(super) fn escaped(text: &str) -> String {
     for letter in clean(text).chars() {
         match letter {
             '\n' => out.push(' '),
-            // Any ASCII punctuation may be escaped. These characters start inline markup, mentions and issue links, or
-            // cells.
+            // These start inline markup, mentions and issue links, or cells. Any ASCII punctuation may be escaped.
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '&' | '!' | '@' | '$' => {
                 out.push('\\');
                 out.push(letter);

@@ -1,4 +1,4 @@
-//! Version 14 of the Test Anything Protocol: each rule is a test point.
+//! Test Anything Protocol, version 14: each rule is a test point.
 
 use std::fmt::{self, Write as _};
 
@@ -14,7 +14,7 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
             Verdict::Passed => writeln!(out, "ok {number} - {text}")?,
             Verdict::NotTested => writeln!(out, "ok {number} - {text} # SKIP {}", described(reason(rule)))?,
             Verdict::Failed if rule.is_required() => writeln!(out, "not ok {number} - {text}")?,
-            // A test point of this kind may fail.
+            // Test points with a TODO may fail.
             Verdict::Failed => writeln!(out, "not ok {number} - {text} # TODO advice")?,
         }
         if rule.verdict == Verdict::Failed {
@@ -34,12 +34,12 @@ fn reason(rule: &Finding) -> &str {
     if rule.why.is_empty() { "not tested" } else { &rule.why }
 }
 
-// Cannot start a directive or an escape.
+// Escapes the start of directives and of escapes.
 fn described(text: &str) -> String {
     clean(text).replace('\n', " ").replace('\\', "\\\\").replace('#', "\\#")
 }
 
-// YAML. Strings are quoted as in JSON, which is a subset of YAML.
+// YAML, of which JSON strings are a subset.
 fn diagnosis(report: &Report, rule: &Finding, out: &mut String) -> fmt::Result {
     let quoted = |text: &str| Value::from(clean(text)).to_string();
     writeln!(out, "  ---")?;

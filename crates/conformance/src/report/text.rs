@@ -1,5 +1,3 @@
-//! The report as text. Other formats use the same lines.
-
 use std::fmt;
 
 use textwrap::{Options, WordSplitter, fill};
@@ -7,14 +5,14 @@ use textwrap::{Options, WordSplitter, fill};
 use super::{Breach, Finding, Message, Outcome, Report, Sender, Verdict, WrongByte, clean};
 
 const INDENT: usize = 16;
-/// Lines are not wrapped for narrower terminals.
+/// Narrower terminals wrap by themselves.
 const NARROWEST: usize = 40;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     /// `None` disables wrapping.
     pub width: Option<usize>,
-    /// Colours verdicts with escape sequences.
+    /// With escape sequences.
     pub colour: bool,
 }
 
@@ -134,7 +132,6 @@ impl Page {
         for (number, line) in last_output(breach).iter().enumerate() {
             self.field(if number == 0 { "program" } else { "" }, line);
         }
-        // Columns are truncated instead of wrapped.
         for line in conversation(&breach.conversation) {
             let line = format!("    {line}");
             let shown = match self.style.width {
@@ -169,7 +166,7 @@ impl Page {
     fn row(&mut self, report: &Report, rule: &Finding) {
         let width = report.rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
         let mark = self.coloured("\u{2713}", "32");
-        // The colour has no width, so it replaces the plain mark afterwards.
+        // Replaced afterwards, since escape sequences have no width.
         let first = format!("  * {:<width$}  ", rule.id);
         let start = self.text.len() + 2;
         self.wrapped(&first, &" ".repeat(width + 6), &rule.text);
@@ -209,7 +206,7 @@ pub(super) fn conversation(messages: &[Message]) -> Vec<String> {
     messages.iter().flat_map(|message| message_lines(message, width)).collect()
 }
 
-/// `width` is that of the column for the connection, in characters.
+/// `width` is that of the connection's column, in characters.
 pub(crate) fn message_lines(message: &Message, width: usize) -> Vec<String> {
     let Message { at_ms, channel, sender, text, bytes, wrong } = message;
     let (seconds, millis, channel, sender) = (at_ms / 1000, at_ms % 1000, clean(channel), sender.word());

@@ -1,4 +1,4 @@
-//! The tester is both the server and the GUI of the client.
+//! The tester is both the client's server and its GUI.
 
 mod blasts;
 mod command_line;
@@ -39,20 +39,19 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// A scenario for one rule.
 enum Scenario {
-    /// The client still runs afterwards.
+    /// The client must still run afterwards.
     Scene(&'static str, fn(&mut Session<'_>, &'static Rule) -> ScenarioResult),
     /// The radius, the positions of the blocks and the bomb, and the destroyed blocks.
     Blast(&'static str, u16, &'static [(u16, u16)], (u16, u16), &'static [(u16, u16)]),
     /// Invalid inputs in a game.
     Ignored(&'static [&'static [u8]]),
-    /// The bomb timer, and events that contradict the earlier ones.
+    /// The bomb timer, and events that contradict earlier ones.
     Inconsistent(u16, fn() -> Vec<Event>),
     Named(&'static str, &'static str),
     /// The client must accept one of the spellings.
     Addressed(&'static str, &'static [CommandLine]),
-    /// The reason why the client must end, whether a game runs, the last bytes of the server, and the connection's end.
+    /// Why the client must end, whether a game runs, the server's last bytes, and the end of the connection.
     Ends(&'static str, &'static str, bool, &'static [u8], fn(Connection) -> Option<Connection>),
     Other(&'static str, fn(&Context<'_>, &mut Judge, &'static Rule) -> ScenarioResult),
     Refused(&'static str, Values),
@@ -422,7 +421,7 @@ rules! {
 
 static PLACEHOLDERS: &[&str] = &["gui", "name", "port", "server"];
 
-/// A scenario may observe any rule, unless it has a list.
+/// Without listed rules, a scenario may observe any.
 type General = (&'static str, &'static [&'static Rule], fn(&mut Session<'_>) -> ScenarioResult);
 
 const GENERAL: [General; 3] = [
@@ -478,7 +477,7 @@ fn run(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, scenario: 
         Addressed(_, command_lines) => command_line::addressed(context, judge, rule, command_lines),
         Ends(_, why, in_game, bytes, end) => scenes::ends(context, judge, rule, (why, in_game, bytes), end),
         Other(_, play) => play(context, judge, rule),
-        // These have their own runner.
+        // Played elsewhere.
         Refused(..) => Ok(()),
     }
 }

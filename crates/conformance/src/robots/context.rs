@@ -16,12 +16,12 @@ pub(super) const NAME_OF_256: &str = concat!(
 pub(super) struct Context<'a> {
     pub(super) launcher: &'a dyn Launcher,
     pub(super) options: &'a Options,
-    /// Describes the program. The rule requires exit status 1 when it must end.
+    /// What the program is called, and the rule that it must end with exit status 1.
     pub(super) who: &'static str,
     pub(super) exit_one: &'static Rule,
-    /// The only rule that the scenario is designed to observe.
+    /// The only rule that the scenario observes by design.
     pub(super) focus: Option<&'static Rule>,
-    /// The factor by which turns are longer than usual, because the tester did not keep up with shorter ones.
+    /// Turns are longer by this factor, since the tester did not keep up with shorter ones.
     pub(super) slowness: u32,
     /// A recorded breach of this rule leaves `focus` untested.
     pub(super) hidden_by: OnceLock<&'static Rule>,
@@ -37,7 +37,7 @@ impl<'a> Context<'a> {
         Self { launcher, options, who, exit_one, focus: None, slowness: 1, hidden_by: OnceLock::new() }
     }
 
-    /// The turns of each attempt are twice as long as those of the previous one.
+    /// Each attempt doubles the length of turns.
     pub(super) fn attempt(&self, number: u32, focus: Option<&'static Rule>) -> Self {
         let Self { launcher, options, who, exit_one, .. } = *self;
         Self { focus, slowness: 1 << number, ..Self::new(launcher, options, who, exit_one) }
@@ -47,8 +47,7 @@ impl<'a> Context<'a> {
         Ok(judge.start(self.launcher, values)?)
     }
 
-    /// A crash breaks the rule about crashes and that about status 1. Returns whether the program exited with a status
-    /// other than 0 and without a crash.
+    /// A crash breaks the rules about crashes and about status 1. Returns whether the program failed without a crash.
     pub(super) fn ends(&self, judge: &mut Judge, rule: &'static Rule, run: &mut dyn Run, why: &str) -> bool {
         let who = format!("the {}, {why}", self.who);
         let refused = judge.refuses(rule, run, self.options.deadline(), &who);

@@ -11,7 +11,7 @@ impl Draws {
         u16::try_from(self.0 % u32::from(bound.max(1))).unwrap_or(0)
     }
 
-    /// Draws x first, then y.
+    /// Draws x before y.
     pub(super) fn field(&mut self, board: &Board) -> Position {
         let x = self.below(board.size_x());
         Position { x, y: self.below(board.size_y()) }

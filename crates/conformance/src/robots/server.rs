@@ -1,6 +1,6 @@
-//! Each scenario starts a server with its own options, connects players and observers, and folds the events. Since the
-//! seed is known, each turn is known too, except for the freedom of the protocol: the ids of bombs, the order of
-//! explosions, and the choice between two turns for an action that is sent at the end of a turn.
+//! Each scenario starts a server with its own options, connects players and observers, and folds the events. The seed
+//! determines each turn, except for what the protocol leaves open: bomb ids, the order of explosions, and which of two
+//! turns plays an action sent at the end of a turn.
 
 mod arguments;
 mod attribution;
@@ -44,11 +44,11 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// A scenario for one rule. An error that was not recorded before breaks only this rule.
+/// An error that was not recorded before breaks only the scenario's rule.
 enum Scenario {
     Scene(&'static str, fn(&Context<'_>, &mut Judge, &'static Rule) -> ScenarioResult),
     Played(&'static str, Script),
-    /// The server is started once for each of these values, or without arguments if there are none.
+    /// Starts the server once per value, or without arguments.
     Refused(&'static str, Values),
 }
 
@@ -510,13 +510,13 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     if let Some(address) = launcher.address() {
         return judge.play("the running server", |judge| running::play(context, judge, address));
     }
-    // Each group uses the results of the previous groups.
+    // Each group uses the results of the previous ones.
     judge.side_by_side(scenes(context, &FIRST))?;
     let (floods, others) = SCENARIOS.iter().partition::<Vec<_>, _>(|(rule, _)| **rule == FLOOD);
     // The last rules have the slowest scenarios.
     judge.side_by_side(others.into_iter().rev().map(|(rule, scenario)| detail(context, rule, scenario)).collect())?;
     judge.side_by_side(scenes(context, &LAST))?;
-    // This scenario uses a whole processor.
+    // Floods use a whole processor.
     judge.side_by_side(floods.into_iter().map(|(rule, scenario)| detail(context, rule, scenario)).collect())
 }
 
@@ -550,8 +550,7 @@ fn detail<'s>(context: &'s Context<'_>, rule: &'static Rule, scenario: &'static 
             Refused(_, values) => arguments::refused(&own, judge, rule, values),
         };
         let (crashed, failed) = (judge.has_crashed(), judge.has_failed(rule));
-        // A crash breaks one rule: in a scenario for advice, that of the scenario, unless the crash was recorded
-        // before.
+        // A crash breaks one rule: in a scenario for advice its own, unless the crash was recorded before.
         let is_apart = if rule.is_required() { played.is_err() } else { judge.has_failed(&NO_CRASH) };
         match (&played, own.hidden_by.get()) {
             _ if crashed && is_apart => {
@@ -565,7 +564,7 @@ fn detail<'s>(context: &'s Context<'_>, rule: &'static Rule, scenario: &'static 
             (Ok(()), None) => {
                 judge.check(rule, true, String::new);
             }
-            // Correct behavior before the scenario ended is not an observation.
+            // Correct behavior before an early end is not an observation.
             (_, known) => {
                 judge.retract(rule);
                 if let Some(known) = known {
@@ -579,7 +578,7 @@ fn detail<'s>(context: &'s Context<'_>, rule: &'static Rule, scenario: &'static 
     scene(name, run).shows([rule].into_iter().chain(also))
 }
 
-/// Repetitions of a scenario if the tester does not keep up with the turns.
+/// Repetitions if the tester does not keep up with the turns.
 const ATTEMPTS: u32 = 4;
 
 type Play = fn(&Context<'_>, &mut Judge) -> ScenarioResult;

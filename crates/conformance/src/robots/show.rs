@@ -1,4 +1,4 @@
-//! Messages and bytes as readable text of bounded length, in the notation of docs/protocols/robots.md.
+//! Messages and bytes as text of bounded length, in the notation of docs/protocols/robots.md.
 
 use std::fmt::Display;
 
@@ -17,7 +17,7 @@ use robots::{
 
 use crate::tape::{ChannelFormat, Description, Framed, MessageFormat, MessageFraming};
 
-/// The longest text of a message, in characters.
+/// In characters.
 const LONGEST: usize = 300;
 const MOST_BYTES: usize = 32;
 
@@ -89,14 +89,14 @@ pub(super) fn value<T: Encode + Described + ?Sized>(value: &T) -> String {
     from_bytes(&T::SHAPE, &mut &bytes[..])
 }
 
-// Removes the number from the front.
+// Takes the number from the front.
 fn number(bytes: &mut &[u8], length: usize) -> u32 {
     let (front, rest) = bytes.split_at(length);
     *bytes = rest;
     front.iter().fold(0, |number, byte| number << 8 | u32::from(*byte))
 }
 
-// Removes the value, which must be valid, from the front.
+// Takes the value, which must be valid, from the front.
 fn from_bytes(shape: &Shape, bytes: &mut &[u8]) -> String {
     match *shape {
         Shape::U8 | Shape::PlayerId => number(bytes, 1).to_string(),
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn reports_the_byte_of_the_decoding_error() {
         let MessageFraming::Stream(frame) = SERVER.framing else { panic!("TCP is a stream") };
-        // A turn whose second event has the tag 9.
+        // The second event has the tag 9.
         let turn = [3, 0, 1, 0, 0, 0, 2, 3, 0, 1, 0, 1, 9, 0, 0];
         assert!(matches!(frame(&turn), Framed::Wrong(12, why) if why.contains('9')));
         assert!(matches!(frame(&turn[..12]), Framed::Part));

@@ -47,7 +47,6 @@ enum Front {
     Ended(usize),
     Unended(usize),
     Part,
-    /// More bytes than a message may have.
     Endless,
 }
 
@@ -82,7 +81,7 @@ fn frame(forms: &[Form], bytes: &[u8]) -> Framed {
     match front(forms, bytes) {
         Front::Ended(end) => Framed::Whole(end + 1),
         Front::Unended(length) => Framed::Whole(length),
-        // The text is recorded on arrival, before the tester's reaction. Its NUL may follow.
+        // Recorded on arrival, before the tester's reaction. The NUL may follow.
         Front::Part if wrong(forms, bytes).is_none() => Framed::Whole(bytes.len()),
         Front::Part => Framed::Part,
         Front::Endless => Framed::Wrong(MAX_TEXT, format!("expected a NUL within {MAX_TEXT} bytes")),
@@ -94,11 +93,10 @@ fn describe(forms: &[Form], message: &[u8]) -> Description {
         return Description::right("(a zero byte)");
     }
     let text = message.strip_suffix(b"\0").unwrap_or(message);
-    // ASCII letters are shown unchanged. Other bytes may be escaped.
     Description { text: text.escape_ascii().to_string(), wrong: wrong(forms, text) }
 }
 
-/// A message that is not spelled exactly breaks `grammar`.
+/// A misspelled message breaks `grammar`.
 pub(crate) fn of_dealer(grammar: &'static Rule) -> Reader<DealerMessage> {
     Reader::new("dealer", OF_DEALERS, dealer_message, grammar)
 }
@@ -126,7 +124,7 @@ fn dealer_message(text: &[u8]) -> (Option<DealerMessage>, bool) {
     (parsed.or_else(|| loose_dealer_message(text)), is_exact)
 }
 
-// Ignores capital letters, blanks and any text after the message.
+// Ignores case, blanks and any text after the message.
 fn loose_dealer_message(text: &[u8]) -> Option<DealerMessage> {
     let text = String::from_utf8_lossy(text);
     let words: Vec<String> = text.split_ascii_whitespace().map(str::to_ascii_uppercase).collect();
@@ -156,9 +154,9 @@ fn player_message(text: &[u8]) -> (Option<PlayerText>, bool) {
     (message, is_exact)
 }
 
-/// If no further bytes arrive for this time, a complete message has no NUL.
+/// After this time without bytes, a complete message has no NUL.
 const QUIET: Duration = Duration::from_millis(500);
-/// If no further bytes arrive for this time, the received bytes are not a message.
+/// After this time without bytes, the received bytes are not a message.
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// Returns the message that a text resembles, and whether it is spelled exactly.
@@ -172,7 +170,7 @@ pub(crate) struct Reader<M> {
     // The number of bytes at the last arrival.
     length: usize,
     arrived: Instant,
-    // The peer has sent a text without its NUL, so the reader no longer waits for one.
+    // A text arrived without its NUL, so the reader no longer waits for one.
     is_unended: bool,
 }
 
@@ -181,7 +179,6 @@ impl<M> Reader<M> {
         Self { sender, forms, parse, grammar, length: 0, arrived: Instant::now(), is_unended: false }
     }
 
-    /// The next text, and the message that it resembles.
     pub(crate) fn next(
         &mut self,
         judge: &mut Judge,
@@ -207,7 +204,7 @@ impl<M> Reader<M> {
     // Also returns whether the text has its NUL.
     fn text(&mut self, connection: &mut Connection, by: Instant) -> Option<(BytesMut, bool)> {
         loop {
-            // A NUL in a separate segment belongs to a text that was returned without it.
+            // The NUL of a text that was returned without it.
             while self.is_unended && connection.buffer.first() == Some(&0) {
                 connection.buffer.advance(1);
             }

@@ -23,7 +23,6 @@ const OF_SERVERS: &[Form] = &[
 ];
 
 fn describe(forms: &[Form], datagram: &[u8]) -> Description {
-    // The rows of a DISPLAY and of a table are shown on separate lines.
     let text = printable(datagram.strip_suffix(b"\n").unwrap_or(datagram), b"\n");
     Description { text, wrong: wrong(forms, datagram) }
 }

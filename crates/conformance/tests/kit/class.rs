@@ -40,7 +40,7 @@ impl Class {
         self.folder.path().join(name)
     }
 
-    // Writes a program in Python that begins with `front` and continues correctly.
+    // Writes a program in Python that begins with `front` and is otherwise correct.
     fn hands_in(&self, student: &str, front: &str) {
         let folder = self.path("class").join(student);
         fs::create_dir_all(&folder).unwrap();
@@ -203,10 +203,10 @@ fn stopped_class_resumes() {
     class.hands_in("ben", "import time; time.sleep(1000)");
     let options = ["--patience", "600", "--jobs", "1"];
     let mut first = class.command(&options).stderr(Stdio::null()).spawn().unwrap();
-    // Ben's test would never finish.
+    // Ben's test never ends.
     eventually_within(Duration::from_secs(120), "anna is not tested", || {
         assert!(first.try_wait().unwrap().is_none());
-        // Anna's work directory has been removed by then.
+        // By then, Anna's work directory is removed.
         class.path("results/state/anna.json").exists()
             && fs::read_dir(class.path("results/work")).is_ok_and(|mut folders| folders.next().is_some())
     });
@@ -229,7 +229,6 @@ fn secret_seeds_are_unreported_but_repeatable() {
     for student in ["anna", "ben"] {
         fs::create_dir(class.path("class").join(student)).unwrap();
     }
-    // The program prints the seed of each game.
     let program = ["--", "sh", "-c", "echo game $1 >&2; exit 3", "sh", "{seed}", "{map}"];
     let tested = || {
         let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
@@ -250,12 +249,11 @@ fn secret_seeds_are_unreported_but_repeatable() {
     }
     let salt = class.path("results/salt");
     assert_eq!(fs::metadata(&salt).unwrap().permissions().mode() & 0o777, 0o600);
-    // The salt stays, and so do the results.
     assert_eq!(tested().lines().count(), 1);
 
     let games = |report: &str| -> BTreeSet<String> {
         let games = report.lines().filter_map(|line| line.trim().strip_prefix("standard error: game "));
-        // Some programs must find their own seed, and receive the path of the map in its place.
+        // Some programs must find their own seed. They get the path of the map instead.
         games.filter(|game| game.parse::<u32>().is_ok()).map(str::to_owned).collect()
     };
     let repeated = |student: &str| {
@@ -277,7 +275,7 @@ fn without_rights() -> &'static [&'static str] {
 #[test]
 fn inaccessible_directories_of_earlier_runs_are_tolerated() {
     let class = Class::new();
-    // The program makes a directory inaccessible, and the parent of all work directories read-only.
+    // Makes a directory inaccessible, and the parent of all work directories read-only.
     class.hands_in(
         "anna",
         "import os; os.path.exists('closed') or os.makedirs('closed/inner'); os.chmod('closed', 0); os.chmod('..', 0o500)",
@@ -313,7 +311,6 @@ fn student_names_are_escaped_in_terminal_and_spreadsheet() {
     assert!(said.contains(r"=1\u{1b}[2J\u{9b}1m\u{202e}b: build failed"), "{said}");
     assert!(!said.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{said}");
     assert!(class.result("results.csv").contains(&format!("\r\n'{steering},build failed,0,")));
-    // Each student has a file, though names of 251 bytes leave no room for an ending.
     let count = |folder: &str| fs::read_dir(class.path("results").join(folder)).unwrap().count();
     assert_eq!((count("state"), count("students")), (4, 8));
     let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
@@ -347,7 +344,7 @@ fn commands_in_teachers_md_work() {
     let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("conformance ")).collect();
     assert_eq!(commands.len(), 5, "{commands:?}");
     let folder = tempfile::tempdir().unwrap();
-    // The program of each command is Ben's.
+    // Each command runs Ben's program.
     let ben = folder.path().join("submissions/ben");
     fs::create_dir_all(&ben).unwrap();
     let reference =

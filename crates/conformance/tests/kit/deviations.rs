@@ -1,5 +1,4 @@
-//! Variants of the reference programs with the deviations of typical student programs get the verdicts that a teacher
-//! would give.
+//! Variants of the reference programs with typical deviations of students get the verdicts that a teacher would give.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
@@ -30,7 +29,6 @@ fn with_verdict(report: &Report, verdict: Verdict) -> BTreeSet<&str> {
 /// The fault, the tested rules, and the rules that it breaks.
 type Case = (&'static str, &'static str, &'static str);
 
-// All other rules pass.
 fn break_only_their_rules(kind: &str, cases: &[Case]) {
     side_by_side(cases, |(fault, rules, broken)| {
         let patience = if broken.is_empty() { PATIENCE } else { LESS };
@@ -40,7 +38,7 @@ fn break_only_their_rules(kind: &str, cases: &[Case]) {
     });
 }
 
-// Each fault breaks the first of its rules. The remaining rules pass or are not tested because of it.
+// Each fault breaks the first of its rules. The others pass or are not tested because of it.
 fn break_only_the_first_rule(kind: &str, cases: &[(&str, &str)]) {
     side_by_side(cases, |(fault, rules)| {
         let report = run_with(kind, fault, &with_rules(kind, rules, LESS));
@@ -72,7 +70,7 @@ fn robots_servers_break_only_their_own_rules() {
         ("turns-by-the-clock", "turn-duration turn-numbers next-game", "turn-duration"),
         ("seeds-by-time", "no-seed", ""),
         ("one-seed-for-all", "draws no-seed", "draws no-seed"),
-        // The tester cannot keep up with this server, so it repeats the scenario.
+        // The tester repeats the scenario, since it cannot keep up with this server.
         ("bombs-are-walls-and-turns-late", "over-bombs shared-field", "over-bombs"),
         // The server sends Hello and reads in two threads.
         ("misses-joins-while-it-greets", GAME, ""),
@@ -149,7 +147,6 @@ fn robots_clients_break_only_their_own_rules() {
 #[ignore = "starts dozens of Python programs; run by .ci/run"]
 fn nuggets_servers_break_only_their_own_rules() {
     let cases: &[Case] = &[
-        // All other rules are tested nevertheless.
         ("prints-no-port", "announces-port name-required small-q", "announces-port"),
         ("prints-42", "announces-port name-required small-q", "announces-port"),
         ("port-on-standard-error", "announces-port name-required small-q", "announces-port"),
@@ -161,7 +158,6 @@ fn nuggets_servers_break_only_their_own_rules() {
         ("no-seed-is-1", "no-seed", "no-seed"),
         ("needs-letters", "any-name end-of-input", "any-name"),
         ("ends-with-its-input", "any-name end-of-input", "end-of-input"),
-        // Rules that do not depend on the form of messages are judged regardless of it.
         (
             "untidy",
             "names name-length small-q strangers-ignored spectator-keys spectator-quits lost-client \
@@ -169,7 +165,7 @@ fn nuggets_servers_break_only_their_own_rules() {
              welcome-player welcome-spectator message-form silent-to-servers",
             "grid-size welcome-player welcome-spectator message-form silent-to-servers",
         ),
-        // The tester adopts the state that a server shows, so these rules are not affected.
+        // The tester adopts the state that the server shows, so these rules are not affected.
         ("pays-for-swaps", "game-over final-table quitter-row gold-collected", ""),
         ("piles-share-a-spot", "game-over final-table gold-total gold-collected", ""),
         ("capitals-step-once", "game-over final-table gold-total names name-length", ""),
@@ -211,7 +207,7 @@ fn nuggets_clients_break_only_their_own_rules() {
         // The text of QUIT counts if it is visible at exit.
         ("jumps-over-blanks", "quit-text exact-text refused", ""),
         ("shows-the-text-for-a-while", "quit-text exact-text refused", ""),
-        // A client receives keys only after it has drawn its screen, in a terminal that fits the largest map.
+        // The client reads keys only after it has drawn its screen, in a terminal that fits the largest map.
         ("forgets-early-keys", "keys-as-typed any-key quit-text", ""),
         ("measures-its-window", "big-map", ""),
         // A spectator need not send keys other than Q.
@@ -226,7 +222,6 @@ fn nuggets_clients_break_only_their_own_rules() {
 #[test]
 #[ignore = "starts dozens of Python programs; run by .ci/run"]
 fn text_games_break_only_their_own_rules() {
-    // Any line ends around prompts and answers are accepted.
     let expected = [
         ("prompt-ends-the-line", None),
         ("empty-line-behind-the-prompt", None),
@@ -244,7 +239,6 @@ fn text_games_break_only_their_own_rules() {
         if fault == "no-prompt" {
             let prompt = report.finding("prompt").unwrap();
             assert!(prompt.breaches.len() == 1 && prompt.count > 10, "expected one report with a count: {report}");
-            // The conversation contains the output of the program.
             let mut messages = prompt.breaches[0].conversation.iter();
             assert!(messages.any(|message| message.text.starts_with("prints '")), "{report}");
         }
@@ -312,7 +306,7 @@ fn points_of_robots_follow_from_playing_whole_matches() {
     }
 }
 
-/// In the order of a teacher's ranking. A teacher accepts those in the first row, since the task does not exclude them.
+/// In a teacher's ranking. Those in the first row are accepted, since the task does not exclude them.
 const RANKINGS: [(&str, &[&str]); 3] = [
     (
         ROBOTS_SERVER,

@@ -1,4 +1,4 @@
-//! Compares docs/conformance.md with the kinds of programs, and the other pages with the rules.
+//! Compares docs/conformance.md with the kinds of programs, and other pages with the rules.
 
 use std::{collections::BTreeSet, path::Path};
 

@@ -1,4 +1,4 @@
-//! The programs from which students start earn at least a given score, in Python and in Rust.
+//! The programs from which students start, in Python and Rust, earn a minimum score.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
@@ -17,13 +17,12 @@ fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"))
 }
 
-// The Rust examples are built with the tests.
 fn built() -> PathBuf {
     let program = Path::new(env!("CARGO_BIN_EXE_conformance"));
     program.parent().unwrap().join("examples")
 }
 
-// The arguments are those of the course, unless a full test of the kind needs more.
+// The arguments of the course, unless a full test of the kind needs more.
 fn tested(kind: &str, mut command: Vec<String>) -> Report {
     let tester = TESTERS.into_iter().find(|tester| tester.kind == kind).unwrap();
     if kind == "mastermind-client" {
@@ -62,7 +61,7 @@ macro_rules! examples {
     };
 }
 
-// Points that may be lost on a busy machine are not counted.
+// Excludes points that a busy machine may cost.
 examples! {
     the_dealer: "dealer" "dealer" 56 56;
     the_player: "player" "player" 30 30;

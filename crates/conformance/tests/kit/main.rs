@@ -1,4 +1,4 @@
-//! Tests of the kit. They mostly wait for programs, so all of them are in one executable, where they run in parallel.
+//! Tests of the kit. They mostly wait for programs, so they run in parallel in one executable.
 
 mod class;
 mod deviations;

@@ -121,7 +121,6 @@ fn disagreement(kind: &str, name: &str, rules: &[String], report: &Report) -> Op
         .then(|| format!("expected failures of {rules:?}, received {failed:?}:\n{report}"))
 }
 
-// No report reveals the implementation language of the tester.
 fn uses_terms_of_the_protocol(report: &Report, fault: &str) {
     let breaches = || report.rules.iter().flat_map(|rule| &rule.breaches);
     let messages = breaches().flat_map(|breach| &breach.conversation).map(|message| &message.text);
@@ -149,7 +148,6 @@ fn meant_for(kind: &str, rules: &[String]) -> Plan {
     Plan { only: Some(only(tester(kind), rules.iter().map(String::as_str))), ..plan(patience(kind, "")) }
 }
 
-// A family of rules has one section of the task and one page.
 #[test]
 fn every_family_of_rules_has_a_fault() {
     let faults = faults();
@@ -162,7 +160,7 @@ fn every_family_of_rules_has_a_fault() {
     }
 }
 
-/// Each is detected without a wait for a missing message.
+/// Detected without a wait for a missing message.
 const IMMEDIATE: [(&str, &str); 6] = [
     ("dealer", "writes-lose"),
     ("player", "numbers-only"),
@@ -197,7 +195,7 @@ fn every_rule_detects_a_fault(kind: &str) {
     let plan = |name: &str, rules: &[String]| {
         if DETECTED_ELSEWHERE.contains(&name) { plan(patience(kind, name)) } else { meant_for(kind, rules) }
     };
-    // A busy machine may have caused a timeout, so each gets a second attempt without parallel tests.
+    // A second attempt without parallel tests, in case the machine was busy.
     let wrong = undetected(kind, undetected(kind, faults, AT_ONCE, plan), 1, plan);
     assert_eq!(wrong, [], "faults of a {kind} that do not fail exactly their rules");
 }
@@ -213,7 +211,6 @@ fn passes_whole(kind: &str) {
         assert_eq!(rule.verdict, Verdict::Passed, "{}\n{report}", rule.id);
     }
     assert_eq!(report.outcome(), Outcome::Passed);
-    // A selection of a single rule skips no scenario that observes it.
     for rule in &report.rules {
         let shown = report.scenarios.iter().any(|scenario| {
             let is_played = scenario.meant_for.is_empty() || scenario.meant_for.contains(&rule.id);
@@ -307,7 +304,7 @@ fn running_nuggets_server_is_tested_until_no_letter_is_free() {
     let why = |report: &Report, rule: &str| report.finding(rule).map(|rule| (rule.verdict, rule.why.clone()));
     let no_letter = (Verdict::NotTested, "the running server's game has no free letter".to_owned());
     assert_eq!(why(&report, "spectator-keys"), Some(no_letter.clone()), "{report}");
-    // All letters of this game were assigned before.
+    // The earlier test assigned all letters of this game.
     let report = test();
     assert_eq!(report.failed(), [""; 0], "{report}");
     assert_eq!(why(&report, "any-name"), Some(no_letter), "{report}");

@@ -1,4 +1,4 @@
-//! Programs that misbehave towards the machine are judged, and none of their processes remain.
+//! Programs that misbehave towards the machine get a verdict, and none of their processes remain.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
@@ -12,7 +12,7 @@ use std::{
 
 use testkit::{eventually, programs};
 
-/// Runs a command without capabilities and without the right to create namespaces.
+/// Without capabilities and without the right to create namespaces.
 const WITHOUT_NAMESPACES: [&str; 6] = [
     "unshare",
     "--user",
@@ -37,7 +37,7 @@ fn conformance(before: &[&str], arguments: &[&str]) -> Output {
     Command::new(words[0]).args(&words[1..]).output().unwrap()
 }
 
-// A process that has ended has no arguments.
+// A zombie has no arguments.
 fn is_left(word: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let commands = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
@@ -46,7 +46,7 @@ fn is_left(word: &str) -> bool {
 
 /// `word` is an argument that identifies the processes.
 fn judged(before: &[&str], word: &str, code: &str, options: &[&str], texts: &[&str]) -> String {
-    // Programs that exit, or that are ended, do not use up this time.
+    // Only a program that neither exits nor is ended uses up this time.
     let front = ["player", "--patience", "60", "--only", "joins,no-crash"];
     let command = ["--", python(), "-c", code, word, "{host}{port}"];
     let arguments: Vec<&str> = front.iter().chain(options).chain(&command).copied().collect();
@@ -79,7 +79,7 @@ fn processes_that_leave_the_group_are_ended() {
 #[test]
 fn processes_that_leave_the_group_are_ended_without_namespaces() {
     if !has_no_namespaces() {
-        // The other test has covered this case.
+        // The other test covers this case.
         return;
     }
     let holds = text(&conformance(&WITHOUT_NAMESPACES, &["limits"]).stdout);
@@ -96,7 +96,6 @@ fn has_no_namespaces() -> bool {
 fn killing_or_stopping_the_guard_leaves_no_process() {
     let before: &[&str] = if has_no_namespaces() { &WITHOUT_NAMESPACES } else { &[] };
     if !text(&conformance(before, &["limits"]).stdout).contains("finds and kills") {
-        // A program cannot signal its guard here.
         return;
     }
     for signal in ["SIGKILL", "SIGSTOP"] {
@@ -164,7 +163,6 @@ fn memory_is_limited_for_each_process_and_for_all() {
     let limit = ["--limit", "memory=64M"];
     let texts = ["FAIL  no-crash", "exceeded the limit memory, which is 64 MiB"];
     judged(&[], "an-eater-of-the-tests", eats, &limit, &texts);
-    // Unused reserved memory does not count.
     let reserves = "import mmap, sys\nkept = [mmap.mmap(-1, 1 << 26, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) for _ in range(8)]\nsys.exit(3)";
     judged(&[], "a-reserver-of-the-tests", reserves, &limit, &["it ended with exit status 3"]);
     let family = "
@@ -216,7 +214,6 @@ def take():
     for (name, take) in [("anonymous", anonymous), ("file", file)] {
         let each = sharing(&format!("{take}\nkept = None"));
         judged(&[], &format!("sharers-of-the-tests-{name}"), &each, &limit, &exceeded);
-        // Four processes that share 24 MiB use 24 MiB.
         let together = sharing(&format!("{take}\nkept = take()"));
         judged(&[], &format!("partners-of-the-tests-{name}"), &together, &limit, &["it ended with exit status 3"]);
     }
@@ -251,7 +248,7 @@ with open(os.path.join(sys.argv[2], str(os.getpid()) + sys.argv[3].replace('/', 
 
 #[test]
 fn fork_bomb_is_limited() {
-    // The loop is finite, in case the limit does not work.
+    // Finite, in case the limit does not work.
     let code = "
 import os, time
 for _ in range(100):
@@ -299,8 +296,7 @@ fn wrapped(kind: &str, front: &str, name: &str, options: &[&str], arguments: &[&
 
 #[test]
 fn buffered_output_is_read_at_a_terminal() {
-    // Like `printf` in C, which buffers all output unless it writes to a terminal. A tester that waits for the port
-    // gets no output.
+    // Buffers all output unless at a terminal, as C's `printf` does, so the tester gets no port through a pipe.
     let front = "
 import builtins
 say = print
@@ -346,13 +342,13 @@ fn terminal_rule_is_untested_if_all_scenarios_use_a_terminal() {
         assert!(report.contains("the option --terminal excludes this scenario: terminal"), "{report}");
         assert_eq!(code, Some(5), "{report}");
     }
-    // A program that is wrong only at a terminal breaks this rule, and other rules if all scenarios are played there.
+    // A program that is wrong only at a terminal breaks this rule, and others if all scenarios are played there.
     let front = "
 import builtins
 say = print
 builtins.print = lambda *words, **options: None if sys.stdin.isatty() else say(*words, **options)
 ";
-    // The two tests run in parallel, since both wait for missing output.
+    // In parallel, since both wait for missing output.
     let rules = ["--patience", "2", "--only", "terminal,shown"];
     let test =
         |options: &[&str]| wrapped("mastermind-text", front, "mastermind_play.py", &[&rules, options].concat(), &[]);

@@ -9,7 +9,6 @@ pub(crate) fn plan(millis: u64) -> Plan {
     Plan::from(Options { patience: Duration::from_millis(millis), ..Options::default() })
 }
 
-/// The number of parallel checks, which mostly wait.
 pub(crate) const AT_ONCE: usize = 6;
 
 pub(crate) fn in_parallel<T: Send>(at_once: usize, items: Vec<T>, check: impl Fn(T) + Sync) {

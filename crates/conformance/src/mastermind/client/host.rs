@@ -27,9 +27,9 @@ use crate::{
 };
 
 const GAMES: usize = 2;
-/// How long to wait for messages that a client must not send.
+/// How long to wait for forbidden messages.
 const POLL: Duration = Duration::from_millis(2);
-/// The maximum number of hints and rejected lifelines in a game.
+/// The limit of hints and rejected lifelines in a game.
 const MOST_REFUSED: usize = 2 * TURNS;
 
 static OF_CLIENT: Grammar<ClientMessage> =
@@ -42,7 +42,6 @@ fn exact(line: &[u8]) -> Option<ClientMessage> {
     message.to_string().as_bytes().eq_ignore_ascii_case(line).then_some(message)
 }
 
-/// A server with the client under test at one of its seats.
 pub(super) struct Host {
     pub(super) lines: Lines<ClientMessage>,
     pub(super) run: Box<dyn Run>,
@@ -143,7 +142,7 @@ impl Host {
         }
     }
 
-    /// The client must not send any message during the pause.
+    /// The client must not send any message meanwhile.
     pub(super) fn pause(
         &mut self,
         judge: &mut Judge,
@@ -159,7 +158,7 @@ impl Host {
 
     pub(super) fn send_turn(&mut self, judge: &mut Judge) -> ScenarioResult {
         if self.lines.delivery != Delivery::Merged {
-            // Data that arrives before the question cannot be its answer.
+            // Data that precedes the question cannot be its answer.
             self.pause(judge, &QUIET, POLL, "before TURN")?;
         }
         if let Some(game) = &self.game {
@@ -170,7 +169,6 @@ impl Host {
         Ok(())
     }
 
-    /// Returns whether the action is valid.
     fn apply(&mut self, action: Action) -> bool {
         let Some(game) = &mut self.game else { return false };
         let is_valid = game.apply(action, &mut self.rng).is_ok();
@@ -181,7 +179,6 @@ impl Host {
         is_valid
     }
 
-    /// Returns how the game ends, if it does.
     pub(super) fn answer(&mut self, judge: &mut Judge, guess: Code) -> ScenarioResult<Option<Outcome>> {
         let Some(game) = &self.game else { return Ok(None) };
         let (length, colours) = (game.rules().length(), game.rules().colours());
@@ -201,7 +198,7 @@ impl Host {
         Ok(self.game.as_ref().and_then(Game::outcome))
     }
 
-    /// Responds to the client's action, up to the next TURN or OVER. Returns whether the game continues.
+    /// Responds to the client until the next TURN or OVER. Returns whether the game continues.
     pub(super) fn turn(&mut self, judge: &mut Judge) -> ScenarioResult<bool> {
         for _ in 0..MOST_REFUSED {
             let next = self.receive(judge, &PLAYS)?;
@@ -253,7 +250,6 @@ impl Host {
         Ok(())
     }
 
-    /// Sends the state of the seat again.
     pub(super) fn send_state(&mut self) {
         let Some(board) = self.game.as_ref().map(|game| game.view(self.games, None, Visibility::All)) else { return };
         self.take_seat(self.seat);
@@ -261,10 +257,10 @@ impl Host {
         board.lines.into_iter().for_each(|line| self.send(ServerMessage::Line(self.seat, line)));
     }
 
-    /// Ends the connection, after which the client must exit.
+    /// Ends the connection, whereupon the client must exit.
     pub(super) fn leave(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> ScenarioResult {
         self.lines.flush();
-        // The client's last messages have arrived, so closing the connection loses no data that it should read.
+        // The client's last messages have arrived, so closing loses no data that it should read.
         self.lines.connection.end_sending();
         let by = self.lines.options.deadline();
         while self.lines.connection.more(by) {}

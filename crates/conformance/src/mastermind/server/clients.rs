@@ -10,9 +10,9 @@ use crate::{
 };
 
 const PLAYERS: usize = 20;
-/// How long a client that never reads keeps sending when the server accepts no more data.
+/// How long a client that never reads keeps sending after the server stops reading.
 const PATIENT: Duration = Duration::from_millis(500);
-/// In bytes. The answers exceed the buffers of the system.
+/// In bytes. The answers exceed the system's buffers.
 const FLOOD: usize = 8 << 20;
 
 #[derive(Clone, Copy)]
@@ -61,7 +61,6 @@ pub(super) fn two(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     ann.see(judge, bob.seat, &SEEN, "GAME")?;
     bob.say(judge, &["RESIGN"])?;
     ann.see(judge, bob.seat, &SEEN, "OVER")?;
-    // Her own game has continued.
     ann.say(judge, &["GUESS 1111"])
 }
 
@@ -96,7 +95,7 @@ pub(super) fn leaving(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResul
         let mut bob = Player::connect(judge, &mut server)?;
         bob.say(judge, &["PLAY Dan"])?;
         watcher.see_seat(judge, bob.seat, "Dan")?;
-        // The connection of a player that has sent QUIT stays open until the server closes it.
+        // After QUIT, the connection stays open until the server closes it.
         let seat = bob.seat;
         let _bob = sends_quit.then(|| {
             bob.lines.send("QUIT");
@@ -130,7 +129,7 @@ pub(super) fn never_reads(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioR
     let mut flood = flood.stream;
     flood.set_write_timeout(Some(PATIENT.max(subject.options.patience / 8)))?;
     let requests = b"HELLO\n".repeat(1024);
-    // The server may read all of it, stop reading, or close the connection.
+    // The server may stop reading or close the connection.
     (0..FLOOD / requests.len()).all(|_| flood.write_all(&requests).is_ok());
     judge.under(&NEVER_READS, |judge| {
         ann.say(judge, &["GUESS 1111"; 3])?;

@@ -11,14 +11,14 @@ use crate::{
     tester::Options,
 };
 
-/// Games for each lifeline. All of them reveal the same place by chance in one test of five million.
+/// Games for each lifeline. All reveal the same place by chance in one test of five million.
 const LIFELINES: usize = 10;
-/// Games with repeats. The probability that none of them has repeats is one in 70 million.
+/// Games with repeats allowed. The probability that no code has repeats is one in 70 million.
 const LONG_GAMES: usize = 3;
 /// A guess is correct by chance in one of several hundred games.
 const ATTEMPTS: usize = 3;
 
-/// Names, and their form in SEAT.
+/// Names and their form in SEAT.
 const NAMED: [(&[u8], &str); 4] = [
     (b"abcdefghijklmnopqrstuvwxyz1234", "abcdefghijklmnopqrstuvwx"),
     (b"Ann Lee", "Ann Lee"),
@@ -34,7 +34,7 @@ fn guesses(rules: Rules, options: &Options) -> Vec<Code> {
     codes.map(|code| permuted(code, colours, options)).collect()
 }
 
-/// The basis of all other scenarios.
+/// All other scenarios build on this.
 pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut player = subject.connect(judge)?;
     player.say(judge, &["PLAY Ann"])?;
@@ -90,7 +90,7 @@ pub(super) fn other_rules(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioR
     Ok(())
 }
 
-/// Plays games without repeats, in which the first request is a lifeline. The revealed places must differ.
+/// Each game begins with a lifeline. The revealed places must differ.
 pub(super) fn lifelines(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut player = subject.seat(judge, &[])?;
     for lifeline in Lifeline::ALL {
@@ -106,7 +106,7 @@ pub(super) fn lifelines(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioRes
                 None => None,
             });
         }
-        // If a lifeline reveals wrong digits, its places are unknown.
+        // Wrong digits have no place.
         if places.len() == LIFELINES {
             judge.check(&ANY_PLACE, places.iter().any(|place| *place != places[0]), || {
                 let place = places[0] + 1;
@@ -120,14 +120,14 @@ pub(super) fn lifelines(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioRes
 pub(super) fn late_lifelines(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut player = subject.seat(judge, &[])?;
     for (lifeline, last) in [("LIFELINE 1", 9), ("LIFELINE 2", 8)] {
-        // In the last possible turn, the lifeline is granted and leaves the tenth turn.
+        // The last turn that grants the lifeline leaves the tenth turn.
         player.say(judge, &["NEW 4 no"])?;
         player.say(judge, &vec!["GUESS 1111"; last - 1])?;
         player.say(judge, &[lifeline, "GUESS 1111"])?;
         judge.require(&AVAILABILITY, player.game.code.is_some(), || {
             "expected the end of the game after ten turns, but it continues".to_owned()
         })?;
-        // One turn later, it is rejected and takes no turn.
+        // One turn later, the lifeline is rejected and takes no turn.
         player.say(judge, &["NEW 4 no"])?;
         player.say(judge, &vec!["GUESS 1111"; last])?;
         player.refused(judge, &BLOCKED, [lifeline])?;
@@ -171,7 +171,6 @@ pub(super) fn hint(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
             })?;
         }
     }
-    // No code of this game consists of one digit.
     player.say(judge, &[&format!("GUESS {}", "1".repeat(rules.length()))])
 }
 
@@ -196,7 +195,7 @@ pub(super) fn names(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult 
             _ => None,
         })?;
         let wanted = format!("SEAT {seat} {wanted}");
-        // A wrong name can be well formed, so the line is compared as text. Messages about other seats may precede it.
+        // Compared as text, since a wrong name can be well formed. Messages about other seats may precede it.
         let by = subject.options.deadline();
         let lines = iter::from_fn(|| player.lines.line(by));
         let reported = lines

@@ -40,7 +40,7 @@ fn exact(line: &[u8]) -> Option<ServerMessage<'static>> {
     (message.to_string().as_bytes() == line).then_some(message)
 }
 
-/// A row of correct form with numbers that no guess can get.
+/// A well-formed row with numbers that no guess can get.
 fn impossible_row(line: &[u8]) -> Option<ServerMessage<'static>> {
     let words: Vec<&str> = str::from_utf8(line).ok()?.split(' ').collect();
     let ["ROW", seat, turn, guess, red, white] = words[..] else { return None };
@@ -67,7 +67,7 @@ pub(super) struct Game {
     pub(super) rows: Rows,
     pub(super) revealed: Option<Revealed>,
     played: usize,
-    /// Known when the game is over.
+    /// Known after the game.
     pub(super) code: Option<Code>,
 }
 
@@ -86,10 +86,9 @@ impl Game {
     }
 }
 
-/// A client of the server, with the game at its seat.
 pub(super) struct Player {
     pub(super) lines: Lines<ServerMessage<'static>>,
-    /// The rules of the room.
+    /// Of the room.
     pub(super) rules: Rules,
     /// 0 before OK.
     pub(super) seat: u8,
@@ -116,7 +115,7 @@ impl Player {
         Ok(Self { lines, rules, seat: 0, game: Game::new(0, rules), _server: None })
     }
 
-    /// Skips messages about seats other than this one.
+    /// Skips messages about other seats.
     fn receive(&mut self, judge: &mut Judge, seat: u8) -> ScenarioResult<Received<ServerMessage<'static>>> {
         loop {
             match self.lines.receive(judge)? {
@@ -126,7 +125,7 @@ impl Player {
         }
     }
 
-    /// Returns what `pick` finds in the next message. Another message than the `wanted` one breaks `rule`.
+    /// Returns what `pick` finds in the next message; any but the `wanted` one breaks `rule`.
     pub(super) fn expect<T>(
         &mut self,
         judge: &mut Judge,
@@ -139,7 +138,7 @@ impl Player {
         judge.expect(rule, picked.ok_or_else(|| format!("expected {wanted}, received {}", describe(&received))))
     }
 
-    /// Sends messages, and expects the answer of a correct server to each.
+    /// Sends each message, and expects the answer of a correct server.
     pub(super) fn say(&mut self, judge: &mut Judge, lines: &[&str]) -> ScenarioResult {
         let batch = if self.lines.delivery == Delivery::Merged { lines.len().max(1) } else { 1 };
         for lines in lines.chunks(batch) {
@@ -169,7 +168,6 @@ impl Player {
         self.say(judge, &[&format!("GUESS {guess}")])
     }
 
-    /// Resigns, and returns the code.
     pub(super) fn resign(&mut self, judge: &mut Judge) -> ScenarioResult<Code> {
         self.say(judge, &["RESIGN"])?;
         self.game.code.ok_or_else(|| anyhow::anyhow!("a completed game has a code").into())
@@ -330,7 +328,7 @@ impl Player {
         Ok(())
     }
 
-    /// The next message about another player's seat. `wanted` starts with its kind and has the text after the seat.
+    /// Expects a message about another player's seat. `wanted` has its kind and the text after the seat.
     pub(super) fn see(&mut self, judge: &mut Judge, seat: u8, rule: &'static Rule, wanted: &str) -> ScenarioResult {
         let (kind, rest) = wanted.split_once(' ').unwrap_or((wanted, ""));
         let text = loop {
@@ -342,7 +340,7 @@ impl Player {
                         )
                     });
                 }
-                // Before LEFT, the messages about the first game may arrive.
+                // Messages about the first game may precede LEFT.
                 Ok(ServerMessage::Game { .. }) if kind == "LEFT" => {}
                 received => break received.map(|message| message.to_string()),
             }
@@ -355,7 +353,7 @@ impl Player {
         })
     }
 
-    /// Another player may have had the seat before, so each scenario uses its own names.
+    /// Names are unique per scenario, since the seat may have belonged to another player.
     pub(super) fn see_seat(&mut self, judge: &mut Judge, seat: u8, name: &str) -> ScenarioResult {
         loop {
             match self.receive(judge, seat)? {
@@ -369,7 +367,7 @@ impl Player {
         }
     }
 
-    /// The kinds of the messages about `seat` that arrive before the response to the client's own next message.
+    /// The kinds of messages about `seat` before the response to the client's own next message.
     pub(super) fn state_of(&mut self, judge: &mut Judge, seat: u8) -> ScenarioResult<String> {
         self.lines.send("RESIGN");
         let mut kinds = Vec::new();

@@ -1,5 +1,4 @@
-//! The parts of the dialogue that programs of different authors share. The output may have more or fewer line ends,
-//! blanks and capital letters.
+//! The parts of the dialogue that programs of different authors share. Line ends, blanks and capital letters may vary.
 
 use std::{
     mem,
@@ -18,7 +17,7 @@ use crate::{
 };
 
 const HEADS: [&str; 4] = ["Turn #: ", "lifeline#1: ", "lifeline#2: ", "Code  : "];
-/// The maximum length of a code, with a blank after each digit.
+/// A code, with a blank after each digit.
 const LONGEST: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +30,7 @@ enum Topic {
     White,
 }
 
-/// Each topic with its word in lower case without blanks, and whether a number follows it instead of a colon.
+/// With its word in lower case without blanks, and whether a number follows instead of a colon.
 const TOPICS: [(Topic, &str, bool); 7] = [
     (Topic::Turn, "turn", true),
     (Topic::Lifeline(0), "lifeline#1", false),
@@ -80,7 +79,7 @@ fn hidden(value: &str) -> Option<String> {
     (code.contains('*') && code.len() >= 4).then_some(code)
 }
 
-/// The lines that the program shows before an input.
+/// The lines before an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) turn: usize,
@@ -88,7 +87,7 @@ pub(super) struct Block {
     pub(super) available: [Option<bool>; 2],
     /// Unknown digits are stars.
     pub(super) code: String,
-    /// The line with a wrong form.
+    /// A malformed line.
     pub(super) wrong: Option<String>,
     pub(super) before: Vec<String>,
 }
@@ -126,7 +125,7 @@ pub(super) fn revealed_code(line: &str, length: usize) -> Option<Code> {
     runs.filter(|run| run.len() == length).find_map(|run| run.parse().ok())
 }
 
-/// Returns the single digits in lines that do not name a lifeline.
+/// Single digits, from lines that name no lifeline.
 pub(super) fn lone_digits(lines: &[String]) -> Vec<char> {
     let reported = lines.iter().filter(|line| !line.to_lowercase().contains("lifeline"));
     let words = reported.flat_map(|line| line.split(|letter: char| !letter.is_ascii_alphanumeric()));
@@ -166,11 +165,10 @@ fn block(lines: &[String]) -> Option<Block> {
 pub(super) struct Dialogue {
     pub(super) run: Box<dyn Run>,
     pub(super) options: Options,
-    /// The requested rules, and the answers in the current game.
+    /// The requested rules, and the answers of the current game.
     pub(super) rules: Rules,
     pub(super) rows: Rows,
     is_terminal: bool,
-    /// The lines since the last block.
     lines: Vec<String>,
 }
 
@@ -194,7 +192,7 @@ impl Dialogue {
     fn line(&mut self, by: Instant) -> bool {
         let line = self.run.line(by);
         if line.is_none() && Instant::now() < by {
-            // The program is about to end, and its exit status is needed.
+            // Waits for the exit status of a program that is about to end.
             self.run.exit(by);
         }
         let is_there = line.is_some();
@@ -225,7 +223,7 @@ impl Dialogue {
         None
     }
 
-    /// After the first lines, waits at most this long for each further line.
+    /// After the first lines, waits at most `pause` for each further one.
     pub(super) fn next_block_within(&mut self, pause: Duration) -> Option<Block> {
         let by = self.options.deadline();
         let mut until = by;

@@ -18,13 +18,13 @@ const NO_LENGTHS: [&str; 9] = ["", "abc", "3", "9", "-4", "4.5", "4 5", "45", "9
 const NO_ANSWERS: [&str; 4] = ["", "maybe", "yesno", "1"];
 const NO_GUESSES: [&str; 10] =
     ["", "abcd", "123", "12345", "1290", "-123", "12.4", "lifeline", "lifeline#3", "lifeline #1"];
-/// A program that has answered and prints nothing for this time waits for input.
+/// A program that is silent for this time after an answer waits for input.
 const PAUSE: Duration = Duration::from_secs(4);
-/// The length of the longest typed line, in bytes.
+/// The longest typed line, in bytes.
 const LONG: usize = 5000;
-/// Turns that are played beyond the last one if the game is not over then.
+/// Turns after the last one if the game is not over then.
 const MORE_TURNS: usize = 4;
-/// Not valid codes without repeats, so that no game is won by chance.
+/// Invalid as codes without repeats, so that no game is won by chance.
 const GUESSES: [&str; TURNS] = [
     "11223344", "33441122", "55667788", "12121212", "77123456", "45645612", "87187187", "66543217", "22345678",
     "18273641",
@@ -99,7 +99,7 @@ impl Dialogue {
         self.record_answer(judge, guess, answer(before).as_ref());
     }
 
-    /// Returns the turn after these, if there are any.
+    /// Returns the following turn, if there is one.
     fn advance(&mut self, judge: &mut Judge, turns: Range<usize>) -> ScenarioResult<Option<Block>> {
         let guesses = guesses(self.rules.length(), &self.options)?;
         let mut last = None;
@@ -173,7 +173,7 @@ pub(super) fn won(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     loop {
         let guess = next_guess(judge, &FEEDBACK, dialogue.rules, &dialogue.rows)?;
         dialogue.type_lines([guess.to_string()]);
-        // After a correct guess, a program prompts for another game and does not end that line.
+        // After a correct guess, a program prompts for another game without ending the line.
         let Some(block) = dialogue.next_block_within(PAUSE.min(dialogue.options.patience / 2)) else {
             check_answers(judge, &FEEDBACK, guess, &dialogue.rows);
             break;
@@ -321,7 +321,7 @@ pub(super) fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> Scena
     Ok(())
 }
 
-/// Without a place, one of the named digits must be in the code. With a place, the place and its digit must be named.
+/// Without a place, one of the named digits must be in the code. Otherwise, the place and its digit must be named.
 fn is_true(code: &str, digits: &[char], shown: Option<(usize, char)>) -> bool {
     let Some((place, digit)) = shown else {
         let mut digits = digits.iter();

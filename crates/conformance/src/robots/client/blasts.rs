@@ -44,7 +44,7 @@ pub(super) fn turns_of(
     session.send_all(&turns, rule)
 }
 
-/// Plays the explosions of the figures in the protocol, with bombs in corners and on blocks.
+/// The explosions in the figures of the protocol, with bombs in corners and on blocks.
 pub(super) fn explosions(session: &mut Session<'_>) -> ScenarioResult {
     let wall = [(0, 2), (1, 2), (2, 2), (3, 2), (4, 2), (0, 1), (1, 1), (4, 1), (1, 0), (2, 0), (3, 0), (4, 0)];
     let mut first: Vec<_> = vec![robot(0, 0, 0)];
@@ -54,7 +54,7 @@ pub(super) fn explosions(session: &mut Session<'_>) -> ScenarioResult {
         vec![bomb(0, 2, 1)],
         vec![bomb(1, 3, 1)],
         vec![bomb(2, 0, 0)],
-        // Both bombs are affected by the original block at (1, 1), though they do not explode when they should.
+        // Both bombs are affected by the original block at (1, 1), though they do not both explode on time.
         vec![
             explosion(1, &[], &[(3, 2), (4, 1), (3, 0), (1, 1)]),
             explosion(0, &[], &[(2, 2), (1, 1), (2, 0), (4, 1)]),
@@ -91,7 +91,7 @@ pub(super) fn hit_twice(session: &mut Session<'_>, rule: &'static Rule) -> Scena
     turns_of(session, parameters(2, (2, 1), 99, 5, 2)?, list, rule)
 }
 
-/// On a board of 5 x 5 fields.
+/// On a board of 5 x 5.
 pub(super) fn single_blast(
     session: &mut Session<'_>,
     rule: &'static Rule,
@@ -124,7 +124,7 @@ pub(super) fn blast_over(session: &mut Session<'_>, rule: &'static Rule) -> Scen
     session.send_all(&after, rule)
 }
 
-/// The robot on the field of a destroyed block places another one in the same turn.
+/// The robot on a destroyed block places another one in the same turn.
 pub(super) fn block_again(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let list = vec![
         vec![robot(0, 0, 1), robot(1, 4, 4), block(0, 1)],

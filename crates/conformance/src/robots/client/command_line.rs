@@ -73,7 +73,7 @@ pub(super) fn addressed(
     judge.broken(rule, || wrong.join("; "))
 }
 
-/// The inputs are from another address than the GUI's.
+/// The inputs come from another address than the GUI's.
 pub(super) fn to_gui(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     begin(session)?;
     let other = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;

@@ -13,9 +13,9 @@ use super::{
 use crate::{judge::ScenarioResult, rule::Rule};
 
 const GAMES: u32 = 20;
-/// Pairs of inputs. On a busy machine, the second input of some pairs is late.
+/// Pairs of inputs. On a busy machine, some second inputs are late.
 const PAIRS: usize = 15;
-/// A delay in milliseconds that shows delayed acknowledgements.
+/// Reveals delayed acknowledgements, in milliseconds.
 const LATE_MS: u128 = 20;
 
 pub(super) const ADDRESS: &str = "127.0.0.1:4000";
@@ -58,7 +58,7 @@ pub(super) fn large_positions(session: &mut Session<'_>, rule: &'static Rule) ->
     session.send(&ServerMessage::Turn { turn: 65_535, events }, rule)
 }
 
-/// Each segment is from the middle of a message to the middle of the next.
+/// Each segment ends in the middle of a message.
 pub(super) fn straddling(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let (setup, all) = (parameters(2, (4, 3), 6, 1, 1)?, players(2)?);
     let mut messages = vec![ServerMessage::Hello(setup.clone())];
@@ -72,14 +72,13 @@ pub(super) fn straddling(session: &mut Session<'_>, rule: &'static Rule) -> Scen
         rest.extend_from_slice(front);
         session.server.send_in_parts([&rest[..]].into_iter());
         rest = back.to_vec();
-        // The picture shows that the client has read everything so far, and that it reads the next segment separately.
+        // The picture shows that the client has read everything so far, and will read the next segment separately.
         before.replace(message).map_or(Ok(()), |before| session.expect_picture(before, rule))?;
     }
     session.server.send(&rest);
     before.map_or(Ok(()), |last| session.expect_picture(last, rule))
 }
 
-/// The client need not join any of them.
 pub(super) fn many_games(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let (setup, all) = (parameters(2, (4, 3), 2, 1, 1)?, players(2)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
@@ -107,7 +106,7 @@ pub(super) fn inconsistent(
     session.expect_later_picture(&turns, rule)
 }
 
-/// The picture does not fit into a datagram. The next turn removes the blocks again.
+/// The picture does not fit into a datagram. The next turn removes the blocks.
 pub(super) fn too_big(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let all = players(1)?;
     session.send(&ServerMessage::Hello(parameters(1, (150, 150), 99, 0, 99)?), &LOBBY)?;
@@ -122,7 +121,7 @@ pub(super) fn too_big(session: &mut Session<'_>, rule: &'static Rule) -> Scenari
     session.expect_later_picture(&turns, rule)
 }
 
-/// A client without `TCP_NODELAY` delays the second input until the first is acknowledged.
+/// Without `TCP_NODELAY`, the second input waits for the acknowledgement of the first.
 pub(super) fn no_delay(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     begin(session)?;
     let mut gaps = Vec::new();

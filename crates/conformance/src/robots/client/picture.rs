@@ -1,4 +1,4 @@
-//! Pictures of a client, in a form for comparison.
+//! Decoded pictures, sorted for comparison.
 
 use bytes::BytesMut;
 use netcore::wire::{Encode, read_datagram, read_message};
@@ -16,14 +16,14 @@ pub(super) fn encoded(message: &impl Encode) -> BytesMut {
 pub(super) fn read(bytes: &[u8]) -> Result<DrawMessage, String> {
     let message: DrawMessage =
         read_datagram(bytes, MAX_PICTURE_ITEMS).map_err(|wrong| format!("{wrong}, in {} bytes", bytes.len()))?;
-    // A repeated player in a map is decoded once.
+    // Decoding merges a repeated player.
     if encoded(&message).len() < bytes.len() {
         return Err("a map contains a player twice".to_owned());
     }
     Ok(sorted(message))
 }
 
-/// Any further bytes are ignored.
+/// Ignores further bytes.
 pub(super) fn read_front(bytes: &[u8]) -> Option<DrawMessage> {
     read_message(bytes, bytes.len(), MAX_PICTURE_ITEMS).ok().flatten().map(|(message, _)| sorted(message))
 }

@@ -17,7 +17,7 @@ use crate::{
     rule::Rule,
 };
 
-/// The inputs of a GUI, the client's messages for them, and the rules that require these messages.
+/// GUI inputs, the client's messages for them, and the rules that require these.
 const INPUTS: [(&[u8], &[u8], &str, &Rule); 6] = [
     (&[0], &[1], "PlaceBomb", &FORWARDED),
     (&[1], &[2], "PlaceBlock", &FORWARDED),
@@ -41,7 +41,7 @@ pub(super) fn two_games(session: &mut Session<'_>) -> ScenarioResult {
     for message in session.turns(&setup, 11) {
         session.send(&message, &GAME)?;
         for (input, right, name, rule) in INPUTS {
-            // If the client does not forward an input, later turns do not wait for it.
+            // If the client does not forward it, later turns need not wait.
             if !session.judge.has_failed(rule) {
                 session.input(input);
                 session.expect_forwarded(right, rule, &format!("{name} in the game"))?;
@@ -55,7 +55,7 @@ pub(super) fn two_games(session: &mut Session<'_>) -> ScenarioResult {
     session.send(&scores(&all), &ENDED)?;
     session.judge.check(&ENDED, true, String::new);
     session.expect_join_for(&REJOINS)?;
-    // Remaining players belong to the game that has ended.
+    // Remaining players belong to the previous game.
     let rule = if session.judge.has_failed(&ENDED) { &ENDED } else { &SECOND_GAME };
     session.send_all(&opening(&all), rule)?;
     session.send_all(&session.turns(&setup, 12), &SECOND_GAME)?;
@@ -75,7 +75,7 @@ pub(super) fn begin(session: &mut Session<'_>) -> ScenarioResult {
 pub(super) fn bad_inputs_in_lobby(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, session.players(2)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
-    // After a Join has arrived, the client listens.
+    // A Join shows that the client listens.
     session.expect_join()?;
     for bytes in [&[3][..], &[0xff], &[2], &[2, 4]] {
         session.input(bytes);
@@ -88,7 +88,7 @@ pub(super) fn bad_inputs_in_lobby(session: &mut Session<'_>, rule: &'static Rule
 
 pub(super) fn bad_input(session: &mut Session<'_>, rule: &'static Rule, inputs: &[&[u8]]) -> ScenarioResult {
     begin(session)?;
-    // Inputs that differ from the last one. Inputs that the client is known to forward wrongly are left out.
+    // The inputs differ from the last one, and exclude those that the client forwards wrongly.
     let mut probes: Vec<_> = INPUTS.into_iter().filter(|(input, ..)| matches!(input, [2, 0 | 2 | 3])).collect();
     probes.retain(|(.., rule)| !session.judge.has_failed(rule));
     let first = 1.min(probes.len());
@@ -123,7 +123,7 @@ pub(super) fn from_other_port(session: &mut Session<'_>, rule: &'static Rule) ->
 
 pub(super) fn over_ipv6(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     if UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
-        // This system has no IPv6.
+        // The system has no IPv6.
         return Ok(());
     }
     begin(session)?;
@@ -232,7 +232,7 @@ pub(super) fn unreachable(context: &Context<'_>, judge: &mut Judge, rule: &'stat
 
 pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let server = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    // The port is taken for both families, so that a client cannot bind it on either.
+    // Taken for both families, so that a client cannot bind it on either.
     let taken = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
     refuses(context, judge, rule, (taken.local_addr()?.port(), server.local_addr()?), "started on a port in use")
 }

@@ -24,7 +24,7 @@ pub(super) fn parameters(
     })
 }
 
-/// Players with various names, one of which is empty.
+/// The names vary, and one is empty.
 pub(super) fn players(count: u8) -> anyhow::Result<Vec<Player>> {
     let names = ["", "Ann", "Żółć!", "Ann"];
     (0..count)

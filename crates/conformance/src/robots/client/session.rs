@@ -24,23 +24,23 @@ use crate::{
     tape::Channel,
 };
 
-/// The pause before an input is repeated, since the client may not listen for its GUI yet.
+/// Between repetitions of an input, since the client may not listen for its GUI yet.
 const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
 const LOBBY_INPUTS: [&[u8]; 3] = [&[0], &[0], &[1]];
 
-/// After this time without a message, no further message is expected for an input.
+/// Without a message for this time, no further message is expected for an input.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// The maximum number of unexpected pictures that are skipped before the expected one.
+/// Pictures that are skipped before the expected one.
 const MAX_UNEXPECTED: usize = 20;
 
 const NAME: &str = "Ela Żółw";
 
 const PARTS: [&Rule; 6] = [&GAME, &POSITIONS, &BLOCKS, &BOMBS, &EXPLOSIONS, &SCORES];
 
-/// Rules whose scenarios differ from others only in these parts of a picture. An error in such a part breaks the rule
-/// of the scenario: always (`true`), or unless the part was wrong in another scenario too.
+/// Rules whose scenarios differ from others only in these parts of a picture. An error in one breaks the scenario's
+/// rule: always (`true`), or unless the part was wrong in another scenario too.
 const OWN_PARTS: [(&Rule, &[&Rule], bool); 14] = [
     (&SECOND_GAME, &PARTS, false),
     (&LARGE_POSITIONS, &PARTS, false),
@@ -74,7 +74,7 @@ pub(super) struct CommandLine {
     pub(super) name: &'static str,
     pub(super) gui: &'static str,
     pub(super) server: &'static str,
-    /// Whether a crash breaks the rule about crashes: the task leaves open what a client does with some inputs.
+    /// Unset if the task leaves open what a client does with an input.
     pub(super) crash_counts: bool,
 }
 
@@ -105,16 +105,15 @@ pub(super) struct Session<'a> {
     screen: Channel,
     name: &'static str,
     pub(super) port: u16,
-    // Computes the expected pictures.
     model: Client,
     // None of the last messages leads to a picture.
     quiet: bool,
-    // No picture arrived after these kinds of messages, so the missing ones may be late.
+    // Missing after these kinds of messages, so these pictures may be late.
     without_picture: Vec<Discriminant<ServerMessage>>,
     missing: Vec<DrawMessage>,
-    // A picture that arrived too early.
+    // Arrived too early.
     ahead: Option<DrawMessage>,
-    // The number of inputs in the lobby that may still lead to a Join.
+    // Inputs in the lobby that may still lead to a Join.
     joins: u32,
     // The client has reacted to an input.
     listens: bool,
@@ -132,8 +131,7 @@ impl<'a> Session<'a> {
         Self::launch_with_gui(context, judge, command_line, gui, to)
     }
 
-    /// The client's end is not judged. The second value is whether it sent any picture after Hello and an
-    /// `AcceptedPlayer`.
+    /// Does not judge the client's end. Returns whether it sent any picture after Hello and an `AcceptedPlayer`, too.
     pub(super) fn attempt(
         context: &Context<'_>,
         command_line: CommandLine,
@@ -167,7 +165,7 @@ impl<'a> Session<'a> {
         let values = command_line.values(to, port, server);
         let mut run =
             if command_line.crash_counts { context.start(judge, &values)? } else { context.launcher.start(&values)? };
-        // The first scenario has already shown that the client waits for its first input.
+        // The first scenario has shown that the client waits for its first input.
         let by = if judge.has_failed(&CONNECTS) {
             Instant::now() + RETRY_INTERVAL
         } else {
@@ -279,7 +277,7 @@ impl<'a> Session<'a> {
                 return Ok(());
             }
             if received != right && self.missing.contains(&received) {
-                // The picture belongs to an earlier message, and its absence was recorded.
+                // Already recorded as missing.
                 continue;
             }
             let quiet = std::mem::replace(&mut self.quiet, false);
@@ -325,7 +323,7 @@ impl<'a> Session<'a> {
         received.ok().or_else(|| read_front(bytes))
     }
 
-    /// Other pictures may precede that for the last message.
+    /// Other pictures may precede that of the last message.
     #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
     pub(super) fn send_batch(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> ScenarioResult {
         let Some((last, front)) = messages.split_last() else { return Ok(()) };
@@ -343,7 +341,7 @@ impl<'a> Session<'a> {
         let by = self.context.options.deadline();
         self.screen.focus();
         let mut latest = None;
-        // Pictures before the last one have fewer players.
+        // Earlier pictures have fewer players.
         while let Some((bytes, _)) = datagram(&self.gui, &mut *self.run, by) {
             latest = self.read(&bytes, &show::message(last)).or(latest);
             if latest.as_ref().is_some_and(|received| player_count(received) == player_count(&right)) {
@@ -383,7 +381,7 @@ impl<'a> Session<'a> {
             part("scores", &received.scores, &right.scores, show::value),
         ];
         for ((rule, is_known), (kept, received, wanted)) in PARTS.into_iter().zip(known).skip(1).zip(parts) {
-            // Wrong blocks lead to wrong explosions.
+            // Wrong blocks cause wrong explosions.
             let is_effect = *rule == EXPLOSIONS && !kept && blocks_are_known;
             let blamed = if is_effect { &BLOCKS } else { owner(scene, rule, is_known) };
             all &= self.judge.check(blamed, kept, || {
@@ -417,7 +415,7 @@ impl<'a> Session<'a> {
 
     pub(super) fn input(&mut self, bytes: &[u8]) {
         self.screen.sent(bytes);
-        // If the client has ended, the next wait detects it.
+        // The next wait detects a client that has ended.
         let host: IpAddr = match self.gui.local_addr() {
             Ok(own) if own.ip() == Ipv6Addr::LOCALHOST => own.ip(),
             _ => Ipv4Addr::LOCALHOST.into(),
@@ -439,7 +437,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Repeats the input until the client forwards it, since the client may not listen yet.
+    /// Repeats the input until the client forwards it, since it may not listen yet.
     pub(super) fn input_until(&mut self, input: &[u8], right: &[u8]) {
         let by = self.context.options.deadline();
         while self.server.buffer.is_empty() && !self.server.closed && Instant::now() < by {
@@ -463,7 +461,7 @@ impl<'a> Session<'a> {
         self.expect_join_for(&JOIN)
     }
 
-    /// Like [`Session::expect_join`]. If the client does not join, `rule` is broken.
+    /// Like [`Session::expect_join`], but breaks `rule`.
     pub(super) fn expect_join_for(&mut self, rule: &'static Rule) -> ScenarioResult {
         let right = encoded_join(self.name)?;
         let by = self.context.options.deadline();
@@ -472,7 +470,7 @@ impl<'a> Session<'a> {
         loop {
             self.input(&[0]);
             self.joins += 1;
-            // The client may not listen yet when it receives the first input. It may join more than once.
+            // At the first input, the client may not listen yet. It may join more than once.
             self.server.more(by.min(Instant::now() + again));
             if !self.server.buffer.is_empty() || self.server.closed || Instant::now() >= by {
                 break;
@@ -518,7 +516,7 @@ impl<'a> Session<'a> {
         let received = self.server.buffer.to_vec();
         let count = received.chunks(join.len()).take_while(|part| **part == *join).count();
         let kept = received.len() == count * join.len();
-        // A Join with another name was recorded and may be repeated.
+        // A Join with another name is already recorded and may be repeated.
         let is_known = self.judge.has_failed(&JOIN) && received.first() == Some(&0);
         self.judge.check(&JOIN, kept || is_known, || {
             format!("expected only Joins after further inputs in the lobby, received {}", show::bytes(&received))
@@ -528,7 +526,6 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// The client must not have sent any message yet.
     pub(super) fn expect_silence(&mut self) {
         // Earlier messages have arrived before the last picture.
         self.server.more(Instant::now() + Duration::from_millis(1));
@@ -547,7 +544,7 @@ impl<'a> Session<'a> {
             if self.server.buffer.len() < due && self.server.more(by) {
                 continue;
             }
-            // A repeated input of the lobby may be read in the game.
+            // The client may read a repeated input of the lobby in the game.
             let is_late =
                 matches!(self.server.buffer.first(), Some(1 | 2)) && self.server.buffer.first() != right.first();
             if self.joins > 0 && is_late {
@@ -558,7 +555,7 @@ impl<'a> Session<'a> {
             if !self.server.buffer.starts_with(&join) {
                 break;
             }
-            // In the lobby, the client may react to each input once and to no other data.
+            // In the lobby, the client may react once per input, and to no other data.
             let blamed = if self.judge.has_failed(&SILENT) { &SILENT } else { &BAD_INPUT };
             self.judge.check(blamed, self.joins > 0, || {
                 "expected at most one Join for each valid input in the lobby, received more".to_owned()
@@ -574,14 +571,13 @@ impl<'a> Session<'a> {
         if kept {
             self.server.buffer.advance(right.len());
         } else {
-            // The next input is judged by the data that arrives after it.
+            // Later data shows the next reaction.
             while self.server.more(Instant::now() + QUIET) {}
             self.server.buffer.clear();
         }
         Ok(())
     }
 
-    /// Only further Joins may follow a Join.
     pub(super) fn expect_only_joins(&mut self, rule: &'static Rule) -> ScenarioResult {
         let join = encoded_join(self.name)?;
         self.server.more(Instant::now() + RETRY_INTERVAL);

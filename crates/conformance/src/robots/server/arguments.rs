@@ -75,7 +75,7 @@ pub(super) fn help(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule
     let line = run.line(context.options.deadline());
     let exit = run.exit(context.options.deadline());
     let code = exit.as_ref().and_then(|exit| exit.code);
-    // A program may write its help to standard error, where it also writes errors.
+    // A program may print its help to standard error.
     let kept = if line.is_some() { code.is_some() } else { code == Some(0) && !run.errors().is_empty() };
     judge.require(rule, kept, || {
         let printed = line.map_or("nothing", |_| "text");

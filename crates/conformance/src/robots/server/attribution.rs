@@ -1,7 +1,6 @@
-//! A deviation breaks one rule. Errors of the lobby, the clock or the generator are the same in every scenario, and
-//! break the general rule. In a scenario for a detail, an error in a turn breaks the rule of the detail, unless the
-//! general rule was broken before. In other scenarios it breaks the general rule, unless one of its details was broken
-//! before.
+//! A deviation breaks one rule. Errors of the lobby, the clock or the generator occur in every scenario and break the
+//! general rule. In a scenario for a detail, an error in a turn breaks the detail's rule, unless the general rule was
+//! broken before. In other scenarios it breaks the general rule, unless one of its details was broken before.
 
 use super::{
     ACCEPTED, BLAST, BLOCK, BLOCK_ON_BOTH, BLOCK_STOPS, BLOCK_TWICE, BLOCKS_UNDER_ROBOTS, BOMB, BOMB_OF_LEAVER,
@@ -17,7 +16,7 @@ use crate::{
     rule::Rule,
 };
 
-/// General rules, each with its details that its scenarios also observe.
+/// General rules, each with the details that its scenarios also observe.
 const DETAILS: [(&Rule, &[&Rule]); 11] = [
     (&BLAST, &[&SHELTER, &ON_BOMBED_BLOCK, &STOOD, &LISTED_ONCE, &ZERO_RADIUS]),
     (&UNITED, &[&BLAST, &SHELTER, &ON_BOMBED_BLOCK, &STOOD, &LISTED_ONCE]),
@@ -56,17 +55,17 @@ const ACTIONS: &[&Rule] = &[
     &OWN_EVENTS,
 ];
 
-/// A server cannot break these rules because of a detail of a game.
+/// A detail of a game cannot be the cause of these breaches.
 const ALWAYS_GENERAL: [&Rule; 6] = [&NEXT_GAME, &NOT_RESET, &TURN_0, &TURN_DURATION, &LEAVER, &MANY_CLIENTS];
-/// A server can break these rules only because of the network.
+/// Only the network can make a server break these rules.
 const LOBBY: [&Rule; 6] = [&ACCEPTED, &NEWCOMER, &GAME_STARTED, &TURN_NUMBERS, &LATE, &ENDED];
 /// A breach of these general rules in a turn does not affect a detail.
 const HARMLESS: [&Rule; 4] = [&PLAYED_ONCE, &OWN_EVENTS, &HELLO, &LISTENS];
-/// Only draws can show these details, besides those of the page about draws.
+/// Besides the details on the page about draws, only draws can show these.
 const OF_DRAWS: [&Rule; 4] = [&BLOCKS_UNDER_ROBOTS, &REBIRTH_ON_BLOCK, &LARGE_BOARD, &WIDE_BLAST];
 
 impl Context<'_> {
-    /// Returns the rule that a deviation breaks, which is usually `general`.
+    /// Returns the rule that a deviation breaks, usually `general`.
     pub(super) fn attributed(&self, judge: &Judge, general: &'static Rule) -> &'static Rule {
         let details = DETAILS.iter().filter(|(rule, _)| *rule == general).flat_map(|(_, details)| *details);
         let broken = details.copied().find(|rule| judge.has_failed(rule)).unwrap_or(general);
@@ -82,7 +81,7 @@ impl Context<'_> {
         }
         if judge.has_failed(general) {
             if focus != general && !LOBBY.contains(&general) && !HARMLESS.contains(&general) {
-                // The first rule counts.
+                // Only the first one is stored.
                 let _ = self.hidden_by.set(general);
             }
             return general;
@@ -90,7 +89,7 @@ impl Context<'_> {
         focus
     }
 
-    /// Ends a scenario for a detail that cannot be observed if `general` was broken before.
+    /// Ends a scenario for a detail that a breach of `general` hides.
     pub(super) fn needs(&self, judge: &Judge, general: &'static Rule) -> ScenarioResult {
         if judge.has_failed(general) {
             let _ = self.hidden_by.set(general);
@@ -99,8 +98,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Records an observation of a general rule, or of the rule that is to blame. In a scenario for a detail, correct
-    /// behavior is no observation of other rules.
+    /// Records an observation of a general rule, or of the one to blame. In a scenario for a detail, correct behavior
+    /// is no observation of other rules.
     pub(super) fn check(
         &self,
         judge: &mut Judge,

@@ -18,7 +18,7 @@ pub(super) struct Script {
     pub(super) fields: &'static str,
     pub(super) radius: u16,
     pub(super) timer: u16,
-    /// The number of a robot with `*` for a bomb, `#` for a block, `<`, `>`, `^` or `v` for a move. In a turn of `-`, no
+    /// A robot's number with `*` for a bomb, `#` for a block, `<`, `>`, `^` or `v` for a move. In a turn of `-`, no
     /// robot acts. With `x`, the player leaves after the previous turn.
     pub(super) turns: &'static str,
 }
@@ -47,7 +47,7 @@ impl Script {
     }
 }
 
-/// The turns are those of a [`Script`].
+/// `turns` are as in a [`Script`].
 pub(super) fn play_turns(
     context: &Context<'_>,
     judge: &mut Judge,
@@ -85,9 +85,9 @@ fn action(text: &str) -> Option<(usize, Action)> {
     Some((robot.parse().ok()?, action))
 }
 
-/// The arms of the bomb end at its radius and at blocks, with more blocks behind.
+/// The bomb's arms end at its radius and at blocks that hide others.
 pub(super) fn single_bomb(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    // Rebirths on a board whose sizes are not powers of 2 show whether all bits of a draw are used.
+    // On a board whose sizes are not powers of 2, rebirths show whether all bits of a draw are used.
     let setup = Setup { radius: 2, blocks: 20, size: (9, 7), ..row(context, 9) };
     let setup = setup.with_opening(|opening| {
         let mut board = opening.board.clone();
@@ -104,11 +104,10 @@ pub(super) fn single_bomb(context: &Context<'_>, judge: &mut Judge) -> ScenarioR
 
 pub(super) fn far_edge(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { players: 1, size: (2, 3), ..row(context, 2) }.with_robots(&[(1, 2)])?;
-    // If the robot had left the board, it would be elsewhere at the end.
+    // A robot that had left the board would end elsewhere.
     play_turns(context, judge, rule, setup, "0> - 0^ - 0v -")
 }
 
-/// Each of two fields has a block, and the robot is reborn on the other one.
 pub(super) fn rebirth_on_block(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { players: 1, blocks: 20, ..row(context, 2) };
     let setup = setup.with_opening(|opening| {

@@ -14,14 +14,14 @@ use crate::{
 };
 
 const TURN: Duration = Duration::from_millis(8);
-/// The maximum number of turns. The fast game does not exceed the patience.
+/// The limit keeps the fast game within the patience.
 const TURNS: u128 = 600;
-/// The minimum number of turns, even if the patience is short.
+/// Even if the patience is short.
 const FEW: u128 = 100;
-/// Suffices to change a clock with a resolution of seconds.
+/// Changes a clock with a resolution of seconds.
 const ANOTHER_SECOND: Duration = Duration::from_millis(1_100);
 const ATTEMPTS: usize = 3;
-/// Turns at the start and at the end that are compared. At least one of them is on time, even on a busy machine.
+/// Turns that are compared at the start and at the end. At least one is on time, even on a busy machine.
 const WINDOW: usize = 50;
 /// Successive turns that are acknowledged in the same way.
 const BLOCK: u16 = 25;
@@ -30,18 +30,18 @@ const LATE: usize = 1;
 /// How much later the last turns may be than the first ones.
 const DRIFT: Duration = Duration::from_millis(25);
 
-/// On a busy machine even a correct server is late, so it gets several attempts.
+/// Several attempts, since on a busy machine even a correct server is late.
 pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let turns = (context.options.patience.as_millis() / TURN.as_millis()).clamp(FEW, TURNS);
     let length = u16::try_from(turns)?;
     let mut drift = f64::INFINITY;
-    // From the attempt with the most reads of turns that were acknowledged immediately.
+    // From the attempt with the most reads of immediately acknowledged turns.
     let mut parts = [0; 2];
     let mut is_prompt = false;
     for _ in 0..ATTEMPTS {
         let measured = measure(context, judge, length)?;
         drift = drift.min(measured.0);
-        // If the tester itself is delayed, turns arrive together in both cases, and the attempt is inconclusive.
+        // A delay of the tester merges turns in both cases, and makes the attempt inconclusive.
         if measured.1[PROMPT] > parts[PROMPT] {
             parts = measured.1;
         }
@@ -58,7 +58,7 @@ pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
             drift * 1000.0
         )
     });
-    // On other systems, the measurement is not meaningful.
+    // Elsewhere, the measurement is meaningless.
     if cfg!(target_os = "linux") {
         judge.check(&NO_DELAY, is_prompt, || {
             format!(
@@ -74,8 +74,8 @@ pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     Ok(())
 }
 
-// Returns by how many seconds the last turns were later than the first ones, and the numbers of reads of the turns that
-// were acknowledged immediately and late. A busy machine merges turns of both kinds alike.
+// Returns the seconds by which the last turns were later than the first ones, and the numbers of reads of the turns
+// that were acknowledged immediately and late. A busy machine merges both kinds alike.
 fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> ScenarioResult<(f64, [u64; 2])> {
     let setup = Setup { players: 1, blocks: 0, length, duration: TURN, ..small(context) };
     let mut session = Session::open(context, judge, setup)?;
@@ -117,7 +117,7 @@ pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge, rule: &'sta
         if let Some(last) = last {
             thread::sleep(ANOTHER_SECOND.saturating_sub(Instant::elapsed(&last)));
         }
-        // With this number of draws, two games are never the same by chance.
+        // With this many draws, two games never coincide by chance.
         let setup = Setup { players: 1, blocks: 20, size: (40, 30), ..small(context) };
         let port = free_tcp_port()?;
         let mut values = setup.values(&port.to_string());

@@ -1,4 +1,4 @@
-//! Diagnoses the players' events of a turn if no actions explain them.
+//! Attributes players' events of a turn that no actions explain.
 
 use robots::{BombId, Event, PlayerId, Position};
 
@@ -16,7 +16,7 @@ use crate::{
 /// Rules about data that must not act in a turn. Any event in such a turn breaks them.
 const OF_OTHERS: [&Rule; 5] = [&JOIN_IN_GAME, &LEAVER, &LOBBY_ACTIONS, &OBSERVER, &PIECES];
 
-/// `rule` is broken if no other rule is more likely. `next` is an id that no bomb has had.
+/// Breaks `rule` if no other is more likely. `next` is an id that no bomb has had.
 pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, turn: &Turn<'_>, mut next: u32) {
     let Turn { number, robots, reborn, events, .. } = *turn;
     let mut board = turn.board.clone();
@@ -86,7 +86,7 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
             return;
         }
     }
-    // If a player has sent no action, its event is an action that was played before.
+    // Without a sent action, the event repeats an earlier action.
     let is_idle = robots.iter().all(|robot| robot.pending.is_empty());
     let general = match missing.first().or(extra.first()) {
         _ if missing.is_empty() && are_acts_of_leavers(robots, &extra) => &LEAVER,

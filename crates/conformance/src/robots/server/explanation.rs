@@ -7,23 +7,23 @@ use std::{
 
 use robots::{Action, Board, BombId, Event, Position};
 
-/// In turns. The server must read sent data by then.
+/// In turns, within which the server must read sent data.
 const MOST_TURNS: u16 = 8;
 
 pub(super) struct Pending {
     pub(super) action: Action,
     at: Instant,
-    // The turn at whose arrival the server had read the action, and the number of turns at which it had not.
+    // The turn that arrived when the server had read the action, and the number of turns when it had not.
     read: Option<u16>,
     overlooked: u16,
-    /// Equal for actions of the same batch.
+    /// The same for actions of one batch.
     pub(super) batch: u32,
     /// May have been played without an effect, or dropped.
     pub(super) optional: bool,
 }
 
 impl Pending {
-    /// The server had read the action in time for an earlier turn, or has not read it for many turns.
+    /// Whether the server had read the action in time for an earlier turn, or has not read it for many turns.
     pub(super) fn is_old(&self, turn: u16, duration: Duration) -> bool {
         let is_read = self.read.is_some_and(|read| turn > read) && self.at.elapsed() >= duration * 3 / 2;
         is_read || self.overlooked >= MOST_TURNS
@@ -32,9 +32,9 @@ impl Pending {
 
 pub(super) struct Robot {
     pub(super) position: Position,
-    /// The number of turns in which the robot was destroyed.
+    /// Turns in which the robot was destroyed.
     pub(super) score: u32,
-    /// The number of bombs that destroyed it.
+    /// Bombs that destroyed it.
     pub(super) hits: u32,
     pub(super) pending: Vec<Pending>,
     pub(super) has_left: bool,
@@ -90,7 +90,7 @@ pub(super) struct Trial {
     pub(super) board: Board,
     pub(super) positions: Vec<Position>,
     pub(super) bombs: Vec<(BombId, Position)>,
-    /// For each player, the pending actions that have arrived, and whether there was an event.
+    /// For each player, the number of pending actions that have arrived, and whether one had an event.
     pub(super) choices: Vec<(usize, bool)>,
 }
 
@@ -106,17 +106,16 @@ pub(super) fn effect(board: &Board, from: Position, action: Option<Action>) -> O
 pub(super) struct Turn<'a> {
     pub(super) number: u16,
     pub(super) duration: Duration,
-    /// The board after the explosions.
+    /// After the explosions.
     pub(super) board: &'a Board,
-    /// The robots before the turn.
     pub(super) robots: &'a [Robot],
-    /// The field at which a destroyed robot must reappear, if known.
+    /// The field of rebirth, if known, of each destroyed robot.
     pub(super) reborn: &'a BTreeMap<u8, Option<Position>>,
     pub(super) events: &'a [Event],
 }
 
 impl Turn<'_> {
-    /// An action that was sent just before the end of a turn may fall into the next one.
+    /// An action sent just before the end of a turn may fall into the next one.
     pub(super) fn explain(&self) -> Option<Trial> {
         let positions = self.robots.iter().map(|robot| robot.position).collect();
         let start = Trial { board: self.board.clone(), positions, bombs: vec![], choices: vec![] };
@@ -128,7 +127,7 @@ impl Turn<'_> {
         moves.len() == 1 && moves.first().copied() == to
     }
 
-    // For the players without an assigned action in the trial, and the remaining events.
+    // Explains the remaining events by actions of the remaining players.
     fn fit(&self, trial: &Trial, events: &[Event]) -> Option<Trial> {
         let index = trial.choices.len();
         let Some(robot) = self.robots.get(index) else { return events.is_empty().then(|| trial.clone()) };
@@ -150,7 +149,7 @@ impl Turn<'_> {
         })
     }
 
-    // The first `arrived` pending actions of a player have arrived, and the last of them is played.
+    // Plays the last of the player's first `arrived` pending actions.
     fn attempt<'e>(
         &self,
         trial: &Trial,

@@ -22,14 +22,14 @@ use crate::{
 const LONG: u16 = 1_200;
 const PLAYERS: u8 = 255;
 
-/// The blast reaches from one end of the longest row exactly to the other.
+/// The blast reaches exactly from one end of the longest row to the other.
 pub(super) fn wide_blast(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { radius: u16::MAX, ..row(context, u16::MAX) };
     let setup = setup.with_opening(|opening| opening.robots[0].x > 60_000 && opening.robots[1].x < 20_000)?;
     play_turns(context, judge, rule, setup, "0* - -")
 }
 
-/// Plays with seeds for which each draw is 0.
+/// With these seeds, each draw is 0.
 pub(super) fn seed_zero(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     for seed in [0, 2_147_483_647] {
         play_turns(context, judge, rule, Setup { seed, blocks: 3, size: (9, 9), ..row(context, 9) }, "-")?;
@@ -45,7 +45,7 @@ pub(super) fn any_seed(context: &Context<'_>, judge: &mut Judge, rule: &'static 
     Ok(())
 }
 
-/// All positions are beyond 15-bit numbers and on a board too large for an array.
+/// All positions exceed 15 bits, and the board is too large for an array.
 pub(super) fn large_board(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { players: 1, blocks: 300, size: (u16::MAX, u16::MAX), ..row(context, 1) };
     let setup = setup.with_opening(|opening| opening.robots[0].x > 60_000 && opening.robots[0].y > 60_000)?;
@@ -93,7 +93,7 @@ pub(super) fn long_history(context: &Context<'_>, judge: &mut Judge, rule: &'sta
     Ok(())
 }
 
-/// A client connects after a turn without any connection.
+/// A client connects after a turn without connections.
 pub(super) fn nobody_there(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { length: 4, ..one_field(context, 1) };
     let duration = setup.duration;
@@ -113,7 +113,6 @@ pub(super) fn nobody_there(context: &Context<'_>, judge: &mut Judge, rule: &'sta
     expect(session.judge, "GameEnded", |message| matches!(message, ServerMessage::GameEnded { .. }))
 }
 
-/// A block and a bomb remain on the only field.
 pub(super) fn next_board(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { length: 3, bomb_timer: 2, ..one_field(context, 1) };
     let mut session = start_game(context, judge, setup)?;
@@ -137,12 +136,12 @@ pub(super) fn next_scores(context: &Context<'_>, judge: &mut Judge, rule: &'stat
     session.finish(rule)
 }
 
-/// A client that connects after a game receives no messages about it.
+/// A client that connects afterwards receives no messages of the game.
 pub(super) fn old_history(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { length: 1, ..one_field(context, 2) };
     let mut session = start_game(context, judge, setup)?;
     session.finish(rule)?;
-    // A server that ends with its game plays no next one.
+    // A server that ends with its game breaks the rule about the next one.
     session.host.suspect = Some(&NEXT_GAME);
     let mut newcomer = context.connect(session.judge, &mut session.host, "a newcomer")?;
     let received = newcomer.next(Instant::now() + context.turn());

@@ -15,7 +15,7 @@ use crate::{
     robots::{context::Context, draws::Draws, show},
 };
 
-/// Events that fill a buffer within a few games.
+/// The number of events that fill a buffer within a few games.
 const LARGE_TURN: usize = 20_000;
 const TO_AND_FRO: [Direction; 4] = [Direction::Up, Direction::Down, Direction::Up, Direction::Down];
 
@@ -44,7 +44,7 @@ pub(super) fn moves(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult 
     }
     for way in [Direction::Up, Direction::Right] {
         session.play(0, &[Action::Move(way)], &MOVE)?;
-        // No action is sent, so no event may occur.
+        // Without an action, no event may occur.
         session.turn(&PLAYED_ONCE)?;
     }
     Ok(())
@@ -53,7 +53,7 @@ pub(super) fn moves(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult 
 pub(super) fn blocks(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = single_robot(context, judge, (3, 1), (1, 0))?;
     session.play(0, &[Action::PlaceBlock], &BLOCK)?;
-    // Separates the two blocks: the second event could be an event of the first turn that was not cleared.
+    // Separates the blocks: the second event could otherwise be left over from the first turn.
     session.turn(&PLAYED_ONCE)?;
     session.play(0, &[Action::PlaceBlock], &BLOCK_TWICE)?;
     session.pass(1, &BLOCK_TWICE)?;
@@ -107,13 +107,13 @@ pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut observer = None;
     while session.is_running() {
         let turn = session.model.as_ref().map_or(0, |model| model.turn);
-        // If turns were received but not read, the game may be over already.
+        // If received turns are unread, the game may already be over.
         if turn >= 12 && observer.is_none() && session.is_current() {
             let late = session.connect("a late joiner")?;
             session.send_join(late, "late")?;
             observer = Some(late);
         }
-        // In some turns no other client acts, so that any event is caused by the observer.
+        // In some turns, only the observer acts, so it is the cause of any event.
         let quiet = observer.filter(|_| turn % 5 == 0);
         if let Some(observer) = quiet {
             session.act(observer, &[Action::PlaceBomb]);
@@ -169,14 +169,13 @@ pub(super) fn two_games(context: &Context<'_>, judge: &mut Judge) -> ScenarioRes
     session.join(bob, "Bob")?;
     session.start()?;
     session.turn(&PLAYED_ONCE)?;
-    // Each Join that is too early for the next game is followed by an action, which shows that the Join was read in
-    // this game.
+    // An action follows each early Join, to show that the server read the Join in this game.
     for index in [ann, bob] {
         session.send_join(index, "too early")?;
         let way = session.any_way(index);
         session.play(index, &[Action::Move(way)], &JOIN_IN_GAME)?;
     }
-    // The bomb remains after the game.
+    // A bomb remains after the game.
     session.act(bob, &[Action::PlaceBomb]);
     session.finish(&BOMB)?;
     session.join_for(bob, "Bob's second", &NEXT_GAME)?;
@@ -189,7 +188,7 @@ pub(super) fn two_games(context: &Context<'_>, judge: &mut Judge) -> ScenarioRes
     session.finish(&NEXT_GAME)
 }
 
-/// Plays long turns, so that messages that must be sent immediately can be distinguished.
+/// Long turns distinguish messages that must be sent immediately.
 pub(super) fn long_turns(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let duration = context.options.patience * 5 / 4;
     let setup = Setup { players: 1, length: 1, duration, ..small(context) };
@@ -238,12 +237,11 @@ pub(super) fn never_reading(context: &Context<'_>, judge: &mut Judge) -> Scenari
     }
     session.judge.check(&NEVER_READS, true, String::new);
     if session.judge.has_failed(&WELL_FORMED) {
-        // For a client that reads late, missing data cannot be distinguished from invalid messages.
+        // A late reader cannot distinguish missing data from invalid messages.
         session.judge.leave_out_for([&NOTHING_LOST], &WELL_FORMED);
         return Ok(());
     }
-    // A server may have dropped the client but must not have omitted data. Whether a Hello is sent too often is judged
-    // elsewhere.
+    // A server may have dropped the client but must not omit data. Another rule covers additional Hellos.
     let is_hello = |message: &ServerMessage| matches!(message, ServerMessage::Hello(_));
     for (number, right) in messages.iter().filter(|message| !is_hello(message)).enumerate() {
         let received = loop {

@@ -18,7 +18,7 @@ use crate::{
     rule::Rule,
 };
 
-/// How long a server that exits may still run after its connections are closed.
+/// How long an exiting server may outlive its connections.
 const ENDING: Duration = Duration::from_millis(200);
 
 pub(super) fn small(context: &Context<'_>) -> Setup {
@@ -37,7 +37,7 @@ pub(super) fn small(context: &Context<'_>) -> Setup {
 }
 
 pub(super) fn whole_lobby(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    // Blocks on robots are tested elsewhere.
+    // Another scenario tests blocks on robots.
     let setup = Setup { blocks: 5, ..small(context) };
     let setup = setup.with_opening(|opening| opening.robots.iter().all(|robot| !opening.blocks.contains(robot)))?;
     let mut session = Session::open(context, judge, setup)?;
@@ -90,17 +90,17 @@ pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> ScenarioR
     Ok(())
 }
 
-/// The bytes arrive one by one, with other clients being served in between.
+/// The bytes arrive one by one, while the server serves other clients.
 pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge, Setup { players: 1, length: 8, ..small(context) })?;
     let ann = session.connect("Ann")?;
     session.connect("an observer")?;
-    // They stay connected, since the server's handling of disconnects is not tested here.
+    // They stay connected, since disconnects are not tested here.
     let mut others = Vec::new();
     for byte in [0, 3, b'A', b'n'] {
         session.clients[ann].send_bytes(&[byte]);
         session.clients[ann].wait_until_read(&session.host, context.options.deadline());
-        // The service of a client in between shows that the server has read the piece and does not block on the rest.
+        // Serving another client shows that the server has read the piece and does not block on the rest.
         let mut other = context.connect_unchecked(session.judge, &mut session.host, "a second client")?;
         let what = "Hello at a second client while the first has sent a part of a Join";
         other.expect(session.judge, &PIECES, context.options.deadline(), what)?;
@@ -110,7 +110,7 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult
     session.accepted(ann, "Ann", &PIECES)?;
     session.judge.check(&PIECES, true, String::new);
     session.start()?;
-    // A Move in two pieces with a turn in between is played in the turn after its second piece.
+    // A Move in two pieces is played in the turn after its second piece.
     for _ in 0..2 {
         let way = session.any_way(0);
         session.clients[ann].send_bytes(&[3]);
@@ -118,7 +118,7 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult
         if let Some(model) = &mut session.model {
             model.sent(0, &[Action::Move(way)]);
         }
-        // The numbers of directions are those of their order.
+        // Directions are numbered in their order.
         session.clients[ann].send_bytes(&[way as u8]);
         session.turn(&PIECES)?;
     }
@@ -169,7 +169,7 @@ fn closes(
     session.judge.require(rule, closed, || {
         format!("expected the end of the connection after {what} ({}), but it is still open", show::bytes(bytes))
     })?;
-    // A server that exits closes this connection slightly before its exit.
+    // An exiting server closes this connection slightly before its exit.
     session.host.suspect = Some(rule);
     if let Some(exit) = session.host.run.exit(Instant::now() + ENDING) {
         if exit.is_crash(&session.host.run.errors()) {
@@ -212,16 +212,16 @@ pub(super) fn many(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
 
 pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     if TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
-        // This system has no IPv6.
+        // The system has no IPv6.
         return Ok(());
     }
     let mut session = Session::open(context, judge, small(context))?;
     let first = session.connect("a client over IPv4")?;
     let address = SocketAddr::from((Ipv6Addr::LOCALHOST, session.host.address.port()));
-    // The connection stays open, since clients that disconnect immediately are tested elsewhere.
+    // It stays open, since another scenario tests immediate disconnects.
     let probe = Connection::once(address, context.options.patience);
     if probe.is_err() {
-        // A server that serves only one client also rejects a second one over IPv4.
+        // A server with only one client at a time also rejects a second one over IPv4.
         session.connect("a second client over IPv4")?;
         return session.judge.broken(&IPV6, || {
             format!(
@@ -238,7 +238,7 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> ScenarioRes
 }
 
 pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    // The port is taken for both families, so that a server cannot bind it on either.
+    // Taken for both families, so that a server cannot bind it on either.
     let taken =
         TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
     let port = taken.local_addr()?.port();

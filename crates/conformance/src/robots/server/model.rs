@@ -27,7 +27,7 @@ pub(super) struct Model {
     radius: u16,
     timer: u16,
     duration: Duration,
-    // The field and the turn of each explosion.
+    // The field and the explosion turn of each bomb.
     bombs: BTreeMap<BombId, (Position, u32)>,
     used: BTreeSet<BombId>,
     overdue: BTreeSet<BombId>,
@@ -37,8 +37,8 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Judges turn 0 and adopts its positions. `blocks` and `draws` are those of a server whose options are known.
-    /// `first` is whether this is the server's first game.
+    /// Judges turn 0 and adopts its positions. `blocks` and `draws` are set if the server's options are known. `first`
+    /// marks the server's first game.
     pub(super) fn begin(
         context: &Context<'_>,
         judge: &mut Judge,
@@ -130,7 +130,7 @@ impl Model {
         self.robots.iter().any(|robot| robot.pending.iter().any(|pending| !pending.optional))
     }
 
-    /// If the players' events do not follow from their actions, `rule` is broken. The events are adopted in any case.
+    /// Breaks `rule` if the players' events do not follow from their actions. Adopts the events in any case.
     pub(super) fn turn(&mut self, context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, events: &[Event]) {
         self.turn = self.turn.saturating_add(1);
         let turn = self.turn;
@@ -161,7 +161,7 @@ impl Model {
                 });
             }
         }
-        // The draws do not depend on the other players' actions.
+        // Draws do not depend on the other players' actions.
         let mut draws = self.draws;
         let reborn: BTreeMap<u8, Option<Position>> =
             destroyed.iter().map(|id| (id.0, draws.as_mut().map(|draws| draws.field(&self.board)))).collect();
@@ -218,7 +218,6 @@ impl Model {
         self.bombs.insert(id, (position, u32::from(self.turn) + u32::from(self.timer)));
     }
 
-    // Removes the listed blocks, and returns the listed robots.
     fn explode(&mut self, context: &Context<'_>, judge: &mut Judge, events: &[Event]) -> BTreeSet<PlayerId> {
         let turn = self.turn;
         let due = self.bombs.values().filter(|bomb| bomb.1 == u32::from(turn)).count();
@@ -331,7 +330,7 @@ impl Model {
                 pending[first..arrived].iter_mut().for_each(|pending| pending.optional = true);
                 pending.drain(..first);
             } else {
-                // If an action has no effect, it is unknown whether it has arrived.
+                // Whether an action without an effect has arrived is unknown.
                 for pending in pending.iter_mut().take(arrived) {
                     pending.optional = true;
                 }
@@ -364,7 +363,7 @@ fn same<T: Ord + Copy>(listed: &[T], right: &BTreeSet<T>) -> bool {
     listed.len() == right.len() && holds(listed, right)
 }
 
-// Like `same`, but ignores repeated elements.
+// Like `same`, but ignores repetitions.
 fn holds<T: Ord + Copy>(listed: &[T], right: &BTreeSet<T>) -> bool {
     listed.iter().copied().collect::<BTreeSet<_>>() == *right
 }

@@ -25,7 +25,7 @@ use crate::{
 
 const OTHER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 const MANY: usize = 500;
-/// More than the files that a process may open in a test.
+/// More than a process may open files in a test.
 const PASSING: usize = 1_100;
 const RESETS: usize = 5;
 const MOMENT: Duration = Duration::from_millis(500);
@@ -53,7 +53,7 @@ fn reset_connections(context: &Context<'_>, session: &mut Session<'_>, rule: &'s
         let received = client.connection.stream.peek(&mut [0]);
         let kept = received.is_ok_and(|bytes| bytes > 0);
         if !kept {
-            // The connections of a crashed server are closed slightly before the system reports its exit.
+            // A crashed server's connections close slightly before the system reports its exit.
             let _ = session.host.run.exit(Instant::now() + MOMENT);
         }
         session.judge.require(rule, kept, || {
@@ -82,10 +82,10 @@ pub(super) fn flood(context: &Context<'_>, judge: &mut Judge, rule: &'static Rul
 
 pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let mut host = context.host(judge, &small(context))?;
-    // Like the following clients, this one stays connected until it has received Hello.
+    // Like the following clients, it stays connected until it has received Hello.
     context.connect_unchecked(judge, &mut host, "the first client")?.connection.more(context.options.deadline());
     for number in 0..PASSING {
-        // The recordings of these connections would all be the same.
+        // Not recorded, since the recordings would all be the same.
         let opened = Connection::to_server(&mut *host.run, host.address, context.options.deadline());
         let mut received = false;
         if let Ok(mut connection) = opened {
@@ -108,7 +108,7 @@ pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge, rule: &'static Rul
     let mut host = context.host(judge, &small(context))?;
     let _first = context.connect_unchecked(judge, &mut host, "the first client")?;
     let first = host.address;
-    // A server may limit the connections of one host, so half of the clients use another address, if possible.
+    // Half of the clients use another address, if possible, since a server may limit the connections per host.
     let six = SocketAddr::from((Ipv6Addr::LOCALHOST, first.port()));
     let mut all = Vec::new();
     for number in 0..MANY {
@@ -132,13 +132,13 @@ pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge, rule: &'static Rul
     Ok(())
 }
 
-/// The port is free immediately after a server has ended.
+/// The port of an ended server is free immediately.
 pub(super) fn restart(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = small(context);
     let mut host = context.host(judge, &setup)?;
     let client = context.connect(judge, &mut host, "a client of the first server")?;
     let Host { run, address, .. } = host;
-    // The server closes first, so that the system keeps its side of the connection for a while.
+    // The server closes first, so the system keeps its side of the connection for a while.
     drop(run);
     drop(client);
     let by = context.options.deadline();
@@ -171,7 +171,7 @@ pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge, rule: &'st
     host.address.set_ip(OTHER.into());
     let opened = Connection::once(host.address, context.options.patience);
     if opened.is_err() {
-        // A server that serves only one client also rejects a second one at the usual address.
+        // A server with only one client at a time also rejects a second one at the usual address.
         host.address.set_ip(Ipv4Addr::LOCALHOST.into());
         context.connect(judge, &mut host, "a second client of the usual address")?;
         host.address.set_ip(OTHER.into());
@@ -187,7 +187,7 @@ pub(super) fn own_buffers(context: &Context<'_>, judge: &mut Judge, rule: &'stat
     for (index, piece) in [(ann, &[0, 3, b'A'][..]), (bob, &[0, 3]), (ann, b"n"), (bob, b"Bo"), (ann, b"n")] {
         session.clients[index].send_bytes(piece);
         session.clients[index].wait_until_read(&session.host, context.options.deadline());
-        // The service of a client in between shows that the piece was read.
+        // Serving another client shows that the piece was read.
         drop(context.connect(session.judge, &mut session.host, "a third client")?);
     }
     session.accepted(ann, "Ann", rule)?;
@@ -202,14 +202,14 @@ pub(super) fn partial_join(context: &Context<'_>, judge: &mut Judge, rule: &'sta
     client.connection.send(&[0, 5, b'H', b'a']);
     drop(client);
     session.host.suspect = Some(rule);
-    // The service of a client in the meantime shows that the server has also detected the end.
+    // Serving another client shows that the server has also detected the end.
     for _ in 0..3 {
         drop(context.connect(session.judge, &mut session.host, "a later client")?);
     }
     session.join_for(ann, "Ann", rule)
 }
 
-/// The robot of a player that breaks the protocol stays, as if the player had left.
+/// The robot of a player that breaks the protocol stays, as after a leave.
 pub(super) fn offender(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     context.needs(judge, &BAD_BYTES)?;
     let mut session = start_game(context, judge, one_field(context, 2))?;

@@ -1,4 +1,4 @@
-//! The seed is chosen so that robots and blocks are at the positions that a rule needs.
+//! Seeds that put robots and blocks at the positions that a rule needs.
 
 use std::{cmp::Ordering, collections::BTreeSet};
 
@@ -32,7 +32,7 @@ impl Setup {
         Opening { robots, blocks, draws, board }
     }
 
-    /// Tries its own seed and the following ones until turn 0 matches.
+    /// Tries this and the following seeds until turn 0 matches.
     pub(super) fn with_opening(self, fits: impl Fn(&mut Opening) -> bool) -> ScenarioResult<Self> {
         let mut seeds = (0..SEEDS).map(|further| self.seed.wrapping_add(further));
         let seed = seeds.find(|&seed| fits(&mut self.opening(seed)));
@@ -46,7 +46,6 @@ impl Setup {
     }
 }
 
-/// For two players, with small bombs and no blocks.
 pub(super) fn row(context: &Context<'_>, size_x: u16) -> Setup {
     Setup { blocks: 0, radius: 1, bomb_timer: 2, length: 40, size: (size_x, 1), ..small(context) }
 }
@@ -55,7 +54,7 @@ pub(super) fn one_field(context: &Context<'_>, players: u8) -> Setup {
     Setup { players, ..row(context, 1) }
 }
 
-/// All players have joined and turn 0 has arrived. The clients have the numbers of their robots.
+/// Joins all players and receives turn 0. The clients have the numbers of their robots.
 pub(super) fn start_game<'a>(
     context: &'a Context<'a>,
     judge: &'a mut Judge,
@@ -73,7 +72,7 @@ pub(super) fn start_game<'a>(
 }
 
 impl Session<'_> {
-    // If the server draws other fields, the robots can walk to the required ones.
+    // If the server draws other fields, the robots may walk to the required ones.
     fn walk(&mut self) -> ScenarioResult {
         let focus = self.context.focus.unwrap_or(&MOVE);
         for (seat, &(x, y)) in self.setup.robots.clone().iter().enumerate() {
@@ -102,7 +101,7 @@ impl Session<'_> {
         }
         self.turn(focus)?;
         if self.model.as_ref().is_some_and(Model::waits) {
-            // The scenario would send its next actions too early, while earlier ones are still pending.
+            // The next actions would be too early while earlier ones are pending.
             self.judge.fall_behind();
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! A game with the parameters of a running server, judged to the extent that is possible without its options.
+//! A game with the parameters of a running server, judged as far as its options are known.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -41,7 +41,7 @@ pub(super) fn play(context: &Context<'_>, judge: &mut Judge, address: SocketAddr
     host.parameters = parameters;
     let mut session = Session::at(context, judge, host, known, false);
     let mut probe = context.connect(session.judge, &mut session.host, "a client")?;
-    // If players are already waiting or a game is running, the server cannot be tested.
+    // A server with waiting players or a running game cannot be tested.
     if !matches!(probe.next(std::time::Instant::now() + Duration::from_millis(300)), super::setup::Received::Timeout) {
         return Ok(());
     }

@@ -21,9 +21,9 @@ use crate::{
 };
 
 const MOMENT: Duration = Duration::from_millis(50);
-/// On a board with at most this number of fields, two games may start alike by chance.
+/// On a board of at most this many fields, two games may start alike by chance.
 const FEW_FIELDS: u32 = 20;
-/// The maximum number of unexpected messages that are skipped before the expected one.
+/// Unexpected messages that are skipped before the expected one.
 const MAX_UNEXPECTED: usize = 20;
 
 pub(super) struct Session<'a> {
@@ -37,12 +37,12 @@ pub(super) struct Session<'a> {
     log: Vec<ServerMessage>,
     // Maps received ids to the expected ones.
     renamed: BTreeMap<PlayerId, PlayerId>,
-    // The draws of the next game.
+    // For the next game.
     draws: Option<Draws>,
     blocks: Option<u16>,
     games: u32,
     turn_offset: u16,
-    // The duration of a turn, if it is known, and when the last Join was sent. Turn 0 cannot precede that Join.
+    // The duration of a turn, if known, and the time of the last Join, which precedes turn 0.
     pace: Option<Duration>,
     last_join: Instant,
     // The events of the first turn 0.
@@ -68,7 +68,7 @@ impl<'a> Session<'a> {
         Ok(Self::at(context, judge, host, setup, true))
     }
 
-    /// The seed and blocks of a running server may be `known`.
+    /// `known` is whether the seed and blocks of a running server are known.
     pub(super) fn at(context: &'a Context<'a>, judge: &'a mut Judge, host: Host, setup: Setup, known: bool) -> Self {
         let (draws, blocks) = (known.then_some(Draws(setup.seed)), known.then_some(setup.blocks));
         let (clients, players, log, renamed) = (vec![], vec![], vec![], BTreeMap::new());
@@ -93,7 +93,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The client receives everything that the other clients have received. Returns its index.
+    /// Returns the client's index. It must receive everything that the other clients have received.
     pub(super) fn connect(&mut self, label: &str) -> ScenarioResult<usize> {
         let mut client = self.context.connect(self.judge, &mut self.host, label)?;
         let general = if self.model.is_some() { &LATE } else { &NEWCOMER };
@@ -105,7 +105,7 @@ impl<'a> Session<'a> {
             let by = self.context.options.deadline();
             let Some(arrived) = client.receive(self.judge, rule, by, &show::message(right)) else { break };
             self.check_no_early_start(&arrived)?;
-            // If a message is missing or unexpected, the next correct one shows where to continue.
+            // After a wrong message, the next correct one shows where to continue.
             let place = self.log.iter().skip(due).position(|right| canonical(&arrived) == canonical(right));
             if place != Some(0) && wrong.is_none() {
                 wrong = Some((due, arrived.clone()));
@@ -127,7 +127,7 @@ impl<'a> Session<'a> {
     }
 
     /// Receives the next message of this kind at all clients. If none arrives, `rule` is broken. An unexpected message
-    /// breaks a rule and is skipped. `None` if it shows that the server left the expected message out.
+    /// breaks a rule and is skipped. `None` if it shows that the expected one was omitted.
     pub(super) fn broadcast(
         &mut self,
         rule: &'static Rule,
@@ -141,8 +141,8 @@ impl<'a> Session<'a> {
             if self.clients[index].is_lost {
                 continue;
             }
-            // A server that misses the message in other scenarios too breaks one rule. A GameEnded that only some clients
-            // miss is a fault of the end, not of the turns.
+            // A server that also omits the message in other scenarios breaks one rule. A GameEnded that only some
+            // clients miss is a fault of the end, not of the turns.
             let is_same_for_all = arrived.is_some() && due != Kind::Ended && !self.judge.has_failed(rule);
             let rule = if is_same_for_all { &SAME_FOR_ALL } else { rule };
             let Some(message) = self.next_of(index, rule, what, due, by)? else {
@@ -207,7 +207,7 @@ impl<'a> Session<'a> {
         Ok(None)
     }
 
-    // If the game starts before the lobby is full, the scenario cannot continue.
+    // The scenario cannot continue if the game starts before the lobby is full.
     fn check_no_early_start(&mut self, message: &ServerMessage) -> ScenarioResult {
         let count = usize::from(self.setup.players);
         let is_early = matches!(message, ServerMessage::GameStarted { players } if players.len() < count);
@@ -219,7 +219,6 @@ impl<'a> Session<'a> {
         })
     }
 
-    // Replaces wrong player ids by the expected ones.
     fn with_expected_ids(&self, mut message: ServerMessage) -> ServerMessage {
         let right = |id: PlayerId| self.renamed.get(&id).copied().unwrap_or(id);
         if self.renamed.is_empty() {
@@ -322,7 +321,7 @@ impl<'a> Session<'a> {
             return Err(Halt::Broken);
         }
         let mut events = events.clone();
-        // The order of the robots of players with wrong ids is unknown.
+        // For wrong player ids, the order of the robots is unknown.
         let is_renamed = !self.renamed.is_empty();
         if is_renamed {
             events.sort_by_key(|event| match event {
@@ -353,7 +352,7 @@ impl<'a> Session<'a> {
 
     pub(super) fn act(&mut self, index: usize, actions: &[Action]) {
         if self.model.is_some() && !self.is_current() {
-            // The server plays them later than the scenario expects.
+            // The server will play them later than the scenario expects.
             self.judge.fall_behind();
         }
         let client = &mut self.clients[index];
@@ -399,7 +398,7 @@ impl<'a> Session<'a> {
                     (robot, player.is_none_or(|client| !client.has_unread(&self.host)))
                 })
                 .collect();
-            // If the next turn has already arrived, it may be older than the data that was read since.
+            // An arrived next turn may be older than the data that was read since.
             if !noted.is_empty() && is_current(&mut self.clients) {
                 for (robot, is_read) in noted {
                     robot.note_reading(due, is_read);
@@ -501,8 +500,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    // Whether bytes follow a GameEnded with too few scores. A map without its count looks like an empty map, and its
-    // remaining bytes look like further messages, which are not judged.
+    // Whether bytes follow a GameEnded with too few scores. A map without its count looks empty, and the rest like
+    // further messages, which are not judged.
     fn has_rest_of_scores(&mut self) -> bool {
         let mut has_rest = false;
         for client in self.clients.iter_mut().filter(|client| !client.is_lost) {
@@ -532,16 +531,16 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Plays a game with the first client, without judging messages. If it does not end, `rule` is broken. Returns the
+    /// Plays a game with the first client, without judging messages. Breaks `rule` if it does not end. Returns the
     /// messages from the lobby on.
     pub(super) fn blind_game(&mut self, rule: &'static Rule) -> ScenarioResult<Vec<ServerMessage>> {
         if self.judge.has_failed(&WELL_FORMED) {
-            // The bytes after the last message may not be a valid message.
+            // Invalid bytes may follow the last message.
             self.clients[0].connection.more(Instant::now() + MOMENT);
             self.clients[0].drop_rest();
         }
         self.send_join(0, "Ann")?;
-        // A server that finds each of many fields slowly may need a multiple of the patience on a busy machine.
+        // A server that finds fields slowly may need a multiple of the patience on a busy machine.
         let by = self.context.options.deadline() + self.context.options.patience * 5 + self.setup.duration * 2;
         let mut arrived = Vec::new();
         loop {
@@ -554,7 +553,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The robot of the client stays on the board.
+    /// The client's robot stays on the board.
     pub(super) fn leave(&mut self, index: usize) {
         let client = self.clients.remove(index);
         if let (Some(seat), Some(model)) = (client.seat, &mut self.model) {
@@ -571,7 +570,7 @@ fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// Sent to all clients, in the order of the protocol.
+/// Messages for all clients, in the order of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Hello,

@@ -20,9 +20,9 @@ use crate::{
     tester::Options,
 };
 
-/// How often to check whether the server has read the sent data, and how long it may take to play it.
+/// The interval of checks whether the server has read sent data, and the time to play it.
 const POLL: Duration = Duration::from_millis(20);
-/// The minimum time from Hello to Join. A user needs longer, and a server may greet a client and read from it in two
+/// The least time from Hello to Join. A user needs longer, and a server may greet a client and read from it in two
 /// threads.
 const BEFORE_JOIN: Duration = Duration::from_millis(100);
 
@@ -36,7 +36,7 @@ pub(super) struct Setup {
     pub(super) name: &'static str,
     pub(super) seed: u32,
     pub(super) size: (u16, u16),
-    /// The required initial positions, if they matter.
+    /// Required initial positions, if they matter.
     pub(super) robots: Vec<(u16, u16)>,
 }
 
@@ -71,7 +71,7 @@ impl Setup {
 }
 
 impl Context<'_> {
-    /// Long enough that an action that is sent immediately arrives in time, and no longer than patience allows.
+    /// Long enough that an immediate action arrives in time, and no longer than patience allows.
     pub(super) fn turn(&self) -> Duration {
         (self.options.patience / 20).clamp(Duration::from_millis(40), Duration::from_millis(250)) * self.slowness
     }
@@ -153,7 +153,7 @@ pub(super) struct Host {
     pub(super) address: SocketAddr,
     pub(super) parameters: Parameters,
     pub(super) is_playing: bool,
-    /// The rule about an earlier action that may prevent the server from serving further clients.
+    /// The rule about an earlier action that may prevent further service.
     pub(super) suspect: Option<&'static Rule>,
     has_served: bool,
 }
@@ -163,7 +163,7 @@ impl Host {
         Self { run, address, parameters, is_playing: false, suspect: None, has_served: false }
     }
 
-    // The rule that is broken if a client receives nothing; `first` for the first client.
+    // Broken if a client receives nothing; `first` for the first client.
     fn missing_service(&self, first: &'static Rule) -> &'static Rule {
         match self.suspect {
             Some(suspect) => suspect,
@@ -173,7 +173,7 @@ impl Host {
         }
     }
 
-    /// Connects over IPv6 if the server does not accept connections over IPv4. Also returns whether IPv4 worked.
+    /// Over IPv6 if the server does not accept IPv4. Also returns whether IPv4 worked.
     fn open(&mut self, options: &Options) -> io::Result<(Connection, bool)> {
         let by = if self.has_served { options.deadline() } else { options.start_deadline() };
         let opened = Connection::to_server(&mut *self.run, self.address, by);
@@ -203,9 +203,8 @@ pub(super) struct Client {
     pub(super) seat: Option<u8>,
     // When the client connected or received Hello.
     since: Instant,
-    /// Counts reads that returned bytes.
     pub(super) reads: u64,
-    /// An expected message did not arrive, so no further message is awaited.
+    /// An expected message did not arrive, so no further ones are awaited.
     pub(super) is_lost: bool,
 }
 
@@ -247,7 +246,7 @@ impl Client {
         self.receive(judge, rule, by, what).ok_or(Halt::Broken)
     }
 
-    /// Like [`Client::expect`]. If the message does not arrive, no further one is awaited.
+    /// Like [`Client::expect`]. Without the message, no further ones are awaited.
     pub(super) fn receive(
         &mut self,
         judge: &mut Judge,
@@ -283,7 +282,7 @@ impl Client {
         None
     }
 
-    /// Returns the received data that was not read.
+    /// Takes the received data that was not read.
     pub(super) fn drop_rest(&mut self) -> BytesMut {
         let mut rest = std::mem::take(&mut self.incoming).buffer().split();
         rest.extend_from_slice(&self.connection.rest());
@@ -319,7 +318,7 @@ impl Client {
         self.ahead.is_some() || !self.incoming.buffer().is_empty() || self.connection.has_more()
     }
 
-    /// Whether the server has unread data; `false` if the system does not report it.
+    /// `false` if the system does not report it.
     pub(super) fn has_unread(&self, host: &Host) -> bool {
         sockets::unread(host.address, self.local).is_some_and(|bytes| bytes > 0)
     }

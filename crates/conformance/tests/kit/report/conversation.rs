@@ -7,7 +7,7 @@ use crate::{
     support::{only, plan},
 };
 
-// With the messages of the first breach of this rule, and the last of them.
+// Also returns the messages of the first breach of this rule, and the last of them.
 fn breach(tester: &Tester, code: &str, rule: &str, millis: u64) -> (Report, Vec<Message>, Message) {
     let plan = Plan { only: Some(only(tester, [rule])), ..plan(millis) };
     let report = python(tester.kind, &format!("import socket, sys\n{code}"), &plan);

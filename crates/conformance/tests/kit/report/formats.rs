@@ -84,7 +84,6 @@ fn hostile() -> Report {
     }
 }
 
-// Characters that no report may contain.
 fn acts(letter: char) -> bool {
     cmdkit::is_steering(letter) && letter != '\n' || matches!(letter, '\u{202e}' | '\u{2066}' | '\u{fffe}' | '\u{ffff}')
 }
@@ -313,7 +312,6 @@ fn markdown_has_a_row_for_each_rule_and_fences_program_output() {
                 fence = Some(ticks);
             }
             None => {
-                // The rest contains only our own markup.
                 assert!(!line.replace("\\<", "").contains('<'), "{line}");
                 rows += usize::from(line.starts_with('|'));
                 if line.starts_with('|') {

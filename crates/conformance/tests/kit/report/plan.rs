@@ -14,11 +14,9 @@ const PATIENCE: u64 = 20_000;
 
 #[test]
 fn rule_that_fails_in_some_runs_fails_with_a_count() {
-    // The program plays no game to its end. A program that takes part in no game keeps no rule if all rules are
-    // selected.
+    // The program finishes no game. With all rules selected, a program that takes part in no game keeps no rule.
     let only = Some(support::only(&DEALER, ["listens", "round-begins", "closes"]));
     let folder = tempfile::tempdir().unwrap();
-    // Does not listen on its first start.
     let code = format!(
         "
 import os, socket, sys
@@ -89,7 +87,7 @@ fn seed_determines_the_values_of_a_program() {
     let other = seeds(Some(7));
     assert!(other != ["2021"] && other == seeds(Some(7)) && other != seeds(Some(8)), "{other:?}");
 
-    // Values that depend on a secret are not reported, since a known generator could reveal it.
+    // Values that depend on a secret are not reported: a known generator could reveal it.
     let transcripts = folder.path().join("transcripts");
     let mut secret = Plan { transcripts: Some(transcripts.clone()), ..plan(PATIENCE) };
     secret.options.seed = Seed::Secret([7; 32]);
