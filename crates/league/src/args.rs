@@ -1,5 +1,3 @@
-//! The command line.
-
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -7,7 +5,7 @@ use clap::Parser;
 use cmdkit::{LogArgs, UsageError, read_file};
 use league::{Limits, Plan};
 
-/// In bytes, for a league.
+/// In bytes, of a league file.
 const MAX_FILE: usize = 1 << 20;
 
 const AFTER_HELP: &str = "\

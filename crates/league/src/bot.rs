@@ -1,4 +1,4 @@
-//! Built-in bots as players: clients over real sockets, like external programs.
+//! Built-in bots as players, over real sockets like external programs.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -15,12 +15,11 @@ pub(crate) struct Bot {
     pub(crate) name: String,
     pub(crate) level: Level,
     pub(crate) seed: u64,
-    /// The port of its seat.
     pub(crate) server: SocketAddr,
 }
 
 impl Bot {
-    /// Plays until the game is over. A bot that cannot play does not join, or leaves, and the referee notices that.
+    /// Plays until the game is over. The referee detects a bot that cannot play, since it does not join, or leaves.
     pub(crate) async fn play(self, game: Game) -> anyhow::Result<()> {
         let Self { name, level, seed, server } = self;
         let stream = || Wire::stream(ANY, server, |_| ());
@@ -41,7 +40,7 @@ impl Bot {
             }
             Game::Blackjack => {
                 let name = blackjack::Name::new(name.as_bytes())?;
-                // Computing the best table takes a moment.
+                // On a blocking thread, since computing the best table takes a moment.
                 let bot = spawn_blocking(move || blackjack_bot(name, level, true)).await?;
                 let ((mut client, mut pilot), mut wire) = (bot, stream().await?);
                 run(&mut wire, &mut client, &mut pilot, forever).await;

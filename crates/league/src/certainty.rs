@@ -1,11 +1,10 @@
 //! The certainty that one player is better than another.
 //!
-//! Two players are compared on even terms only: in a deal that both have played, or by their results against the same
-//! opponent in the same round. If they were equal, each would come out ahead as often as the other, like a fair coin,
-//! whatever the game and the strength of their opponents. `evidence` is the likelihood ratio of a coin of any bias
-//! (uniform prior) to a fair one, `2^n / ((n + 1) C(n, ahead))`. By Ville's inequality it exceeds `1 / (1 - c)`
-//! *ever*, at any number of checks, with a probability of at most `1 - c` for equal players. A league may therefore
-//! stop as soon as it does.
+//! Two players are compared only on even terms: in a deal that both have played, or by their results against the same
+//! opponent in the same round. Equal players would come out ahead equally often, like a fair coin, whatever the game
+//! and the opponents. `evidence` is the likelihood ratio of a coin of any bias (uniform prior) to a fair one,
+//! `2^n / ((n + 1) C(n, ahead))`. By Ville's inequality, for equal players it *ever* exceeds `1 / (1 - c)`, at any
+//! number of checks, with a probability of at most `1 - c`. A league may therefore stop as soon as it does.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
@@ -18,7 +17,7 @@ pub struct Tally {
 pub enum Order {
     Better,
     Equal,
-    /// The second is better on even terms, although it is rated lower.
+    /// The second player is better on even terms, although rated lower.
     Contrary,
 }
 
@@ -31,14 +30,14 @@ impl Tally {
         }
     }
 
-    // The natural logarithm of the evidence that the two differ.
+    // The natural logarithm of the evidence.
     fn evidence(self) -> f64 {
         let (n, fewer) = (f64::from(self.ahead + self.behind), self.ahead.min(self.behind));
         let ways: f64 = (1..=fewer).map(|k| ((n - f64::from(k) + 1.0) / f64::from(k)).ln()).sum();
         n * std::f64::consts::LN_2 - (n + 1.0).ln() - ways
     }
 
-    /// How certain it is that the two differ, from 0 to 1.
+    /// From 0 to 1.
     pub fn certainty(self) -> f64 {
         (1.0 - (-self.evidence()).exp()).max(0.0)
     }

@@ -7,7 +7,7 @@ use crate::standings::{Row, Standings};
 
 const WIDTH: u16 = 1000;
 const HEIGHT: u16 = 460;
-/// Left, top, right and bottom of the plot; the names are right of it.
+/// Left, top, right and bottom of the plot, with the names to the right.
 const PLACE: [f32; 4] = [70.0, 20.0, 830.0, 410.0];
 const LINE: f32 = 17.0;
 const MARKS: usize = 12;
@@ -35,7 +35,7 @@ pub(crate) fn draw(standings: &Standings) -> String {
         let (points, sure) = row.rating();
         let says = format!("{}: {points:.0} ± {sure:.0}", row.name);
         picture.group("player", &says, |picture| draw_player(picture, &plot, row, colour, (name_y, aside)));
-        // Marks of several players at the same column would hide each other.
+        // Otherwise, marks of several players at the same column would hide each other.
         aside = (aside + 4.0) % 40.0;
     }
     picture.to_svg()
@@ -59,7 +59,7 @@ fn draw_player(picture: &mut Picture, plot: &Plot, row: &Row, colour: Rgb, (name
 
 fn plot(standings: &Standings) -> Plot {
     let all = || standings.rows.iter().flat_map(|row| &row.curve);
-    // The uncertainty of a new player is too large to show all of it.
+    // The uncertainty of a new player is too large to show in full.
     let low = all().map(|(points, sure)| points - sure.min(200.0)).fold(f64::INFINITY, f64::min);
     let high = all().map(|(points, sure)| points + sure.min(200.0)).fold(f64::NEG_INFINITY, f64::max);
     let rounded = |value: f64, up: f64| (value / 100.0 + up).floor() * 100.0;

@@ -1,8 +1,7 @@
 //! Pairings, seats and seeds: a pure function of the setup and the match number.
 //!
-//! A *deal* is a seed and the players who play it. Each deal is played once in each rotation of the seats, so the luck
-//! of the seed and of the seats is the same for all of them. In solo games a deal is for all players, and each player
-//! has one match.
+//! A *deal* is a seed and its players. It is played once in each rotation of the seats, so the luck of the seed and of
+//! the seats is the same for all. In solo games a deal is for all players, with one match each.
 //!
 //! In a *round* all players play equally often. It has a deal for each pair or, with more than two seats, for each run
 //! of neighbours in a circle that is shuffled for the round.
@@ -12,17 +11,17 @@ use rand_pcg::Pcg64;
 
 use crate::setup::Setup;
 
-/// Separates the random streams: those of deal seeds start here, above any round number.
+/// Separates the random streams: deal seeds start here, above any round number.
 const SEEDS: u128 = 1 << 64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fixture {
     pub(crate) number: u64,
     pub(crate) round: u32,
-    /// Counted from 1 over all rounds.
+    /// From 1, over all rounds.
     pub(crate) deal: u64,
     pub(crate) seed: u64,
-    /// Players by their index in the setup, in seat order.
+    /// Indices in the setup, in seat order.
     pub(crate) seats: Vec<usize>,
 }
 
@@ -56,7 +55,7 @@ impl Draw {
         (self.deals_of_round() * self.matches_of_deal()) as u64
     }
 
-    /// The matches of a round, counted from 1.
+    /// The matches of a round, which counts from 1.
     pub(crate) fn round(&self, round: u32) -> Vec<Fixture> {
         let first = u64::from(round.saturating_sub(1)) * self.matches_of_round();
         let mut number = first;
@@ -158,7 +157,7 @@ mod tests {
         let seeds = |round: &[Fixture]| round.iter().map(|fixture| fixture.seed).collect::<BTreeSet<_>>();
         assert!(seeds(&first).is_disjoint(&seeds(&second)));
         assert_eq!(draw.round(2), second);
-        // Pins the draw of version 1, because existing leagues resume with it.
+        // Pins version 1, with which existing leagues resume.
         let drawn: Vec<_> = first.iter().map(|fixture| (fixture.seats.clone(), fixture.seed >> 48)).collect();
         assert_eq!(drawn[..2], [(vec![1, 2], 45_720), (vec![2, 1], 45_720)]);
     }

@@ -19,7 +19,7 @@ use crate::{
 };
 
 const FIELDS_PER_BLOCK: u32 = 8;
-/// In bytes; messages are short lines.
+/// In bytes. Messages are short lines.
 const MASTERMIND_RATE: Rate = Rate { per_second: 4 << 10, burst: 16 << 10 };
 const FIRST: u32 = 1;
 
@@ -43,7 +43,7 @@ pub(crate) fn check(setup: &Setup) -> anyhow::Result<()> {
     }
 }
 
-/// Fewest deaths win.
+/// The fewest deaths win.
 impl Table for Robots {
     type Engine = Self;
     const WIRE: Wire = Wire::Tcp(robots::READ_RATE);
@@ -68,7 +68,7 @@ impl Table for Robots {
         })?)
     }
 
-    // The server times the turns, so the length of a game is known. The extra time is for a server that stalls.
+    // The server times the turns, which determines the length of a game. The rest is for a stalled server.
     fn limit(setup: &Setup) -> Duration {
         let Rules::Robots { turns, turn_ms, .. } = setup.rules else { return Duration::ZERO };
         let limit = Duration::from_secs(setup.limit.into());
@@ -76,7 +76,7 @@ impl Table for Robots {
     }
 }
 
-/// Most gold wins. When the time is up, the gold found so far counts.
+/// The most gold wins. At the time limit, the gold found so far counts.
 impl Table for Nuggets {
     type Engine = Self;
     const WIRE: Wire = Wire::Udp;
@@ -96,7 +96,7 @@ impl Table for Nuggets {
     }
 }
 
-/// Fewest turns for the same code win. A code that is not found counts as eleven turns.
+/// The fewest turns for the same code win. A code that is not found counts as eleven turns.
 impl Table for Mastermind {
     type Engine = Self;
     const WIRE: Wire = Wire::Tcp(MASTERMIND_RATE);
@@ -107,7 +107,7 @@ impl Table for Mastermind {
         Ok(Self::new(mastermind::Config::new(pegs, repeats, fixture.seed))?)
     }
 
-    // A hint is a guess by the built-in codebreaker.
+    // The built-in codebreaker computes hints.
     fn breach(engine: &Self) -> Option<String> {
         let (_, hints) = engine.oddities(FIRST);
         hints.then(|| "it requested a hint".to_owned())

@@ -1,4 +1,4 @@
-//! Each seat has its own port, so the port of a connection identifies the player.
+//! Each seat has its own port, which identifies the player of a connection.
 
 use std::{
     io,
@@ -13,7 +13,7 @@ use netshell::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Rem
 
 use crate::observer::MatchObserver;
 
-/// The length of the message at the front of a stream; `None` if more bytes are needed or they are malformed.
+/// The length of the first message in a stream; `None` if it is incomplete or malformed.
 type Length = fn(&[u8]) -> Option<usize>;
 
 pub(crate) fn length<E: Engine>(bytes: &[u8]) -> Option<usize> {
@@ -22,8 +22,7 @@ pub(crate) fn length<E: Engine>(bytes: &[u8]) -> Option<usize> {
 
 /// Reports the seat of each connection, measures the latencies of its player, and lets the player reconnect once.
 ///
-/// A connection of the player that replaces a lost one has its number for the room, which only sends its present state
-/// again.
+/// The new connection takes over the lost one's number for the room, which only sends its present state again.
 pub(crate) struct Gate<T> {
     inner: T,
     place: Place,
@@ -32,18 +31,18 @@ pub(crate) struct Gate<T> {
 struct Place {
     seat: usize,
     observer: MatchObserver,
-    /// How long the room is not informed that the connection has ended.
+    /// How long the end of the connection is kept from the room.
     grace: Duration,
     length: Length,
-    // The player's connection as numbered for the room, and by `inner`: `None` after its end.
+    // The connection's id for the room, and that of `inner`: `None` after its end.
     connection: Option<(ConnectionId, Option<ConnectionId>)>,
-    // When the room is informed that the connection has ended, and why it has.
+    // When to notify the room of the end, and why the connection ended.
     lost: Option<(Time, DisconnectReason)>,
-    // Whether the player has used its only chance.
+    // The player's only reconnection is used.
     has_returned: bool,
-    // Whether the next message on a stream is the repeated join, which the room would reject.
+    // The next message on a stream is the repeated join, which the room would reject.
     skips_join: bool,
-    // Connections of `inner` that are to be closed.
+    // Connections of `inner` to close.
     closing: Vec<ConnectionId>,
 }
 
@@ -52,15 +51,15 @@ impl Place {
         !self.grace.is_zero() && !self.has_returned && self.observer.state().is_playing(self.seat)
     }
 
-    // Returns the connection for the room if the new one replaces it.
+    // Returns the room's connection if the new one replaces it.
     fn opened(&mut self, id: ConnectionId, link: Link, address: SocketAddr) -> Option<ConnectionId> {
         self.observer.opened(self.seat);
         let Some((room, current)) = self.connection else {
-            // If the warden rejects it, it is closed immediately.
+            // The warden may reject it, which closes it immediately.
             self.connection = Some((id, Some(id)));
             return None;
         };
-        // The end of a connection over datagrams is not reported.
+        // Transports do not report the end of a datagram connection.
         let is_lost = current.is_none() || link == Link::Datagram;
         if !is_lost || !self.may_return() || !self.observer.is_own(address) {
             return None;
@@ -72,7 +71,7 @@ impl Place {
         Some(room)
     }
 
-    // Returns the connection for the room if it is informed now.
+    // Returns the room's connection if the room must be notified now.
     fn closed(&mut self, now: Time, id: ConnectionId, why: DisconnectReason) -> Option<ConnectionId> {
         let Some((room, _)) = self.connection.filter(|(_, current)| *current == Some(id)) else { return Some(id) };
         if !self.may_return() {
@@ -107,14 +106,14 @@ impl Place {
         self.connection.filter(|(_, current)| *current == Some(id)).map_or(id, |(room, _)| room)
     }
 
-    // `None` if the connection has ended.
+    // `None` after the end of the connection.
     fn inner(&self, id: ConnectionId) -> Option<ConnectionId> {
         self.connection.filter(|(room, _)| *room == id).map_or(Some(id), |(_, current)| current)
     }
 }
 
 impl<T> Gate<T> {
-    /// `grace` is the time in which the player may reconnect.
+    /// The player may reconnect within `grace`.
     pub(crate) fn new(inner: T, (seat, observer): (usize, MatchObserver), (grace, length): (Duration, Length)) -> Self {
         let (connection, lost, has_returned, skips_join, closing) = (None, None, false, false, Vec::new());
         let place = Place { seat, observer, grace, length, connection, lost, has_returned, skips_join, closing };
@@ -202,8 +201,8 @@ impl<T: Transport> Transport for Gate<T> {
     }
 }
 
-/// Refuses connections of processes other than the seat's player, and further connections to a taken seat. The host
-/// queries it after the [`Gate`] has reported the seat.
+/// Refuses connections of processes other than the seat's player, and further ones to a taken seat. The host queries it
+/// after the [`Gate`] has reported the seat.
 pub(crate) struct SeatWarden(pub(crate) MatchObserver);
 
 impl Warden for SeatWarden {
@@ -211,7 +210,7 @@ impl Warden for SeatWarden {
         self.0.admits(address)
     }
 
-    // Each seat counts as a host of its own. Otherwise players would share the room's quota for one host.
+    // Each seat counts as a host. Otherwise, players would share the room's quota for one host.
     fn room_address(&mut self, _: Link, address: SocketAddr) -> SocketAddr {
         let seat = u8::try_from(self.0.state().opened).unwrap_or(u8::MAX - 1);
         SocketAddr::from((Ipv4Addr::new(127, 0, 0, seat.saturating_add(1)), address.port()))
@@ -272,7 +271,7 @@ mod tests {
 
     const GRACE: Duration = Duration::from_secs(10);
 
-    // A gate whose player has joined over connection 0.
+    // Its player has joined over connection 0.
     fn joined(grace: Duration) -> Gate<Stub> {
         let mut observer = MatchObserver::new(Protection::Network);
         let mut gate =

@@ -1,4 +1,4 @@
-//! A room with a journal and a port for each seat, in this process.
+//! A room in this process, with a journal and a port for each seat.
 
 use std::{
     fs, io,
@@ -20,7 +20,7 @@ use crate::{
 };
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// How long to wait for the journal of a finished match to reach the disk.
+/// For the journal of a finished match to reach the disk.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +69,7 @@ impl Hosting {
         let addresses = bound.iter().map(Bound::address).collect::<io::Result<Vec<_>>>()?;
         observer.hosted(wire.link(), &addresses);
         let cannot = || format!("cannot write a journal in '{}'", folder.display());
-        // An interrupted match is played again from its start, so its old journal is removed.
+        // An interrupted match restarts, so its old journal is removed.
         match fs::remove_dir_all(folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).with_context(cannot),
             _ => {}
@@ -86,7 +86,7 @@ impl Hosting {
             host = match bound {
                 Bound::Udp(sockets) => host.with_transport(Gate::new(Udp::new(sockets)?, place, rejoin)),
                 Bound::Tcp(listeners, rate) => {
-                    // A separate budget, so that no player can use up the connections of another.
+                    // A separate budget per seat: no player can use up the connections of another.
                     let budget = ConnectionBudget::from(Limits::of(None));
                     host.with_transport(Gate::new(Tcp::new(listeners, rate, budget)?, place, rejoin))
                 }
@@ -94,7 +94,6 @@ impl Hosting {
         }
         let (stop, stopped) = oneshot::channel();
         let leave = async {
-            // A dropped sender has the same effect.
             let _ = stopped.await;
             Leave::Over
         };

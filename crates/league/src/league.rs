@@ -32,7 +32,7 @@ const MATCHES: &str = "matches.jsonl";
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub rounds: u32,
-    /// If the order of all neighbours reaches this certainty, the league ends earlier.
+    /// The league ends early once all neighbours' order is this certain.
     pub certainty: f64,
     pub jobs: usize,
 }
@@ -64,7 +64,7 @@ pub struct League {
 }
 
 impl League {
-    /// Opens the league in this folder, or creates one there. `drawn` is the seed of a new league if the plan has none.
+    /// Opens or creates the league in this folder. `drawn` is the seed of a new league if the plan has none.
     ///
     /// # Errors
     /// If the plan is invalid, if the folder holds another league or is in use by another process, or if it cannot be
@@ -113,9 +113,9 @@ impl League {
         Standings::new(&self.setup, &self.records, certainty)
     }
 
-    /// Plays until the order is certain, all rounds are played or `stop` is set. After each round it writes
-    /// `table.csv`, `table.json` and `index.html`. It calls `report` for each match. Returns the standings after the
-    /// complete rounds.
+    /// Plays until the order is certain, all rounds are played or `stop` is set. Calls `report` for each match, and
+    /// writes `table.csv`, `table.json` and `index.html` after each round. Returns the standings after the complete
+    /// rounds.
     ///
     /// # Errors
     /// If a server fails, or a file cannot be written. Completed matches are kept.
@@ -130,7 +130,7 @@ impl League {
         let mut round = 1;
         let mut standings = self.standings(limits.certainty);
         let ending = loop {
-            // The last round may have been played in an earlier run.
+            // An earlier run may have played the last round.
             if standings.rounds >= round || round == 1 {
                 self.write(&standings, None)?;
             }
@@ -173,7 +173,7 @@ impl League {
                         && !failed.load(Ordering::SeqCst)
                         && let Some(fixture) = next()
                     {
-                        // After a failure the receiver is dropped.
+                        // The receiver is dropped after a failure.
                         let _ = sender.send(play_match(venue, &fixture));
                     }
                 });
@@ -192,7 +192,7 @@ impl League {
         })
     }
 
-    // Without an ending, the league is still running.
+    // Without an ending, the league continues.
     fn write(&self, standings: &Standings, ending: Option<EndReason>) -> anyhow::Result<()> {
         let rounds = match standings.rounds {
             1 => "1 round".to_owned(),

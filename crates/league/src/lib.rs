@@ -1,4 +1,4 @@
-//! Tournaments of programs, on the project's own servers, in this process, over loopback.
+//! Tournaments of programs over loopback, on the project's own servers in this process.
 //!
 //! The [`Plan`] and a seed determine the whole draw, so a killed league resumes exactly. [`League`] plays match by
 //! match and writes a line for each. [`Standings`] are a pure function of these lines, and so are the table and the

@@ -13,8 +13,7 @@ use tokio::sync::Notify;
 
 use crate::protection::Protection;
 
-/// Connections that are traced to their owner. Tracing takes a moment, and the number of refused connections is
-/// unbounded.
+/// Connections that are traced to their owner. Tracing takes a moment, and refused connections are unbounded.
 const MAX_TRACED: u32 = 16;
 
 /// Clones share the state.
@@ -26,7 +25,7 @@ pub(crate) struct MatchObserver {
 
 #[derive(Debug, Default)]
 pub(crate) struct MatchState {
-    /// The seat whose port accepted the latest connection.
+    /// The port of this seat accepted the latest connection.
     pub(crate) opened: usize,
     peers: BTreeMap<PeerId, usize>,
     connected: BTreeMap<usize, PeerId>,
@@ -38,11 +37,10 @@ pub(crate) struct MatchState {
     meters: BTreeMap<usize, LatencyMeter>,
     has_started: bool,
     traced: u32,
-    // Pairs of a player's seat and the other seat to whose port it connected.
+    // Pairs of a player's seat and another seat to whose port it connected.
     intrusions: BTreeSet<(usize, usize)>,
-    // Seats whose players have reconnected.
     returned: BTreeSet<usize>,
-    // Whether the referee has ended the match, so that leaving is no fault.
+    // The referee has ended the match, so leaving is no fault.
     is_stopped: bool,
     pub(crate) result: Option<Result>,
 }
@@ -56,7 +54,7 @@ struct Seat {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Result {
-    /// The standings as the game reports them.
+    /// As the game reports them.
     standings: Vec<Standing>,
     /// The summary that a server would have printed.
     pub(crate) summary: Option<String>,
@@ -86,8 +84,8 @@ impl MatchObserver {
         self.state().opened = seat;
     }
 
-    /// Whether the latest connection may take its seat: no other connection has it and, where sockets are traced, the
-    /// connection belongs to the seat's player.
+    /// Whether the latest connection may take its seat, which must be free. Where sockets are traced, the connection
+    /// must belong to the seat's player.
     pub(crate) fn admits(&self, peer: SocketAddr) -> bool {
         let mut state = self.state();
         let seat = state.opened;
@@ -111,8 +109,7 @@ impl MatchObserver {
 }
 
 impl MatchObserver {
-    /// Whether the latest connection belongs to the player of the seat. Datagrams could be of anyone where connections
-    /// are not checked.
+    /// Whether the latest connection belongs to the seat's player. Unchecked datagrams may come from any process.
     pub(crate) fn is_own(&self, peer: SocketAddr) -> bool {
         let state = self.state();
         let Some(&place) = state.places.get(state.opened) else { return state.protection != Protection::Sockets };
@@ -133,7 +130,6 @@ impl MatchState {
         self.is_stopped = true;
     }
 
-    /// Seats of other players that the player of this seat has tried to take.
     pub(crate) fn intrusions(&self, seat: usize) -> impl Iterator<Item = usize> {
         self.intrusions.iter().filter(move |(intruder, _)| *intruder == seat).map(|&(_, other)| other)
     }
@@ -142,7 +138,6 @@ impl MatchState {
         self.seats.contains_key(&seat)
     }
 
-    /// Whether the player of this seat has joined and not left, and the game continues.
     pub(crate) fn is_playing(&self, seat: usize) -> bool {
         let has_seat = self.seats.get(&seat).is_some_and(|seat| seat.left.is_none());
         has_seat && self.result.is_none() && !self.is_stopped
@@ -156,7 +151,6 @@ impl MatchState {
         self.returned.contains(&seat)
     }
 
-    /// Why the player of this seat left before the game was over, if it did.
     pub(crate) fn left(&self, seat: usize) -> Option<&str> {
         self.seats.get(&seat)?.left.as_deref()
     }
@@ -167,7 +161,7 @@ impl MatchState {
         standings.iter().find(|row| row.seat == *label).map(|row| row.score)
     }
 
-    // Only a message to the player after the start of the game requires an answer.
+    // Only messages after the start of the game require an answer.
     pub(crate) fn sent(&mut self, now: Time, seat: usize) {
         if self.has_started && self.result.is_none() {
             self.meters.entry(seat).or_default().request(now);
@@ -206,7 +200,6 @@ impl MatchState {
     }
 }
 
-// Whether the other end of a connection belongs to these processes.
 fn owns(owner: Owner, (link, server): (Link, SocketAddr), peer: SocketAddr) -> bool {
     match link {
         Link::Datagram => owner.has_udp(peer),
@@ -222,8 +215,7 @@ impl Observer for MatchObserver {
         state.connected.insert(seat, peer);
     }
 
-    // Peers are not removed before this call, because the event that a player has joined may follow the end of its
-    // connection.
+    // Removes peers only now, since the event of a join may follow the end of its connection.
     fn closed(&mut self, _: Time, peer: PeerId) {
         self.state().disconnected(peer);
     }

@@ -1,4 +1,4 @@
-//! One self-contained file, for a wall display.
+//! A self-contained file, for a wall display.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -14,7 +14,7 @@ use crate::{
 
 /// The latest matches; `matches.jsonl` has all.
 const LISTED: usize = 500;
-/// Seconds between two reloads while the league runs.
+/// In seconds, while the league runs.
 const REFRESH: u32 = 20;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;color:#222;max-width:1000px;margin:2em auto;padding:0 1em}\
@@ -74,7 +74,6 @@ fn match_row(record: &Record) -> String {
     for (at, Seat { player, score, forfeit, stderr, latency, note }) in seats.iter().enumerate() {
         let gap = if at > 0 { ", " } else { "" };
         let score = score.map_or_else(|| "–".to_owned(), |score| score.to_string());
-        // Writing to a string cannot fail.
         let _ = write!(players, "{gap}{} {score}", escape(player));
         if let Some(Latency { mean_micros, longest_micros, .. }) = latency {
             let (mean, longest) = (millis(*mean_micros), millis(*longest_micros));

@@ -14,23 +14,23 @@ use crate::{
     setup::Entrant,
 };
 
-/// How long to wait for a program that has left the game, so that its exit status can be reported.
+/// How long to wait for the exit status of a program that has left the game.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// In letters.
 const MAX_QUOTED: usize = 200;
 
-/// Dropping it ends the program and all its child processes.
+/// Dropping it ends the program with all child processes.
 pub(crate) enum Player {
     Bot(JoinHandle<anyhow::Result<()>>),
     Program {
         run: Box<dyn Run>,
-        // Receives the pictures for a GUI, which are not read.
+        // Receives pictures for a GUI, which are not read.
         _gui: Option<UdpSocket>,
     },
 }
 
 impl Player {
-    /// `seed` is used by bots only. Fails if the system cannot run the command.
+    /// Only bots use `seed`. Fails if the system cannot run the command.
     pub(crate) fn start(entrant: &Entrant, game: Game, place: &SeatAddress, seed: u64) -> anyhow::Result<Self> {
         let name = entrant.name.clone();
         if let Some(bot) = entrant.bot() {
@@ -56,13 +56,13 @@ impl Player {
             values.push(("gui", gui.local_addr()?.to_string()));
         }
         if program.takes("own-port") {
-            // Another process could take the port before the program does, which is rare.
+            // Another process could take the port first, which is rare.
             values.push(("own-port", UdpSocket::bind(any)?.local_addr()?.port().to_string()));
         }
         Ok(Self::Program { run: program.start(&values)?, _gui: gui })
     }
 
-    /// The processes that own the player's connections; `None` if the system has started none.
+    /// The owners of the player's connections; `None` without a process.
     pub(crate) fn owner(&self) -> Option<Owner> {
         match self {
             Self::Bot(_) => Some(Owner::Process(std::process::id())),
@@ -82,7 +82,6 @@ impl Player {
         }
     }
 
-    /// Whether it ends by then.
     pub(crate) fn ends(&mut self, by: Instant) -> bool {
         match self {
             Self::Bot(task) => task.is_finished(),
@@ -90,7 +89,7 @@ impl Player {
         }
     }
 
-    /// Describes the exit, with the last line of standard error; `None` if the program is still running.
+    /// Describes the exit, with the last line of standard error; `None` while the program runs.
     pub(crate) fn exit_report(&mut self) -> Option<String> {
         let Self::Program { run, .. } = self else { return None };
         let exit = run.exit(Instant::now() + EXIT_TIMEOUT)?;
@@ -99,7 +98,6 @@ impl Player {
     }
 }
 
-// Replaces characters that are unsafe to display.
 fn quoted(line: &str) -> String {
     let plain = line.trim().chars().map(|letter| if is_steering(letter) { '\u{fffd}' } else { letter });
     let mut quoted: String = plain.take(MAX_QUOTED).collect();

@@ -1,7 +1,7 @@
 //! Programs run as the user of the league, so each can find the port of any seat.
 //!
-//! In a network of its own a program reaches no port but its own. Where programs share a network, a connection is
-//! accepted only if its socket belongs to the processes of the seat's player.
+//! In its own network, a program reaches only its own port. Where programs share a network, a connection is accepted
+//! only if its socket belongs to the processes of the seat's player.
 
 use std::fmt;
 

@@ -5,9 +5,9 @@ use skillratings::{
     weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team},
 };
 
-/// Displayed points per unit of the mean. The mean of a new player is 25, displayed as 1000.
+/// Displayed points per unit of the mean. A new player's mean is 25, displayed as 1000.
 const POINTS: f64 = 40.0;
-/// The displayed uncertainty in standard deviations; it covers the strength in 19 of 20 cases.
+/// The displayed uncertainty in standard deviations, which covers the strength in 19 of 20 cases.
 const SURE: f64 = 2.0;
 
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ impl Rating {
     }
 }
 
-/// Updates the ratings after a contest. A lower rank is better; equal ranks are ties.
+/// Updates the ratings after a contest. A lower rank is better, and equal ranks are ties.
 pub(crate) fn rate(ratings: &mut [Rating], met: &[(usize, usize)]) {
     let teams: Vec<_> = met.iter().map(|&(player, rank)| ([ratings[player].0], MultiTeamOutcome::new(rank))).collect();
     let teams: Vec<_> = teams.iter().map(|(team, outcome)| (&team[..], *outcome)).collect();

@@ -15,12 +15,12 @@ pub struct Record {
     #[serde(rename = "match")]
     pub number: u64,
     pub round: u32,
-    /// Counted from 1.
+    /// From 1.
     pub deal: u64,
     pub seed: u64,
     pub seats: Vec<Seat>,
     pub millis: u64,
-    /// Relative to the folder of the league.
+    /// Relative to the league's folder.
     pub journal: String,
     /// Versions without this field had no protection.
     #[serde(default)]
@@ -34,14 +34,13 @@ pub struct Seat {
     pub score: Option<i64>,
     /// Why the player lost regardless of the score.
     pub forfeit: Option<String>,
-    /// The file with the end of its program's standard error, relative to the folder of the league; `None` if the
-    /// program wrote nothing.
+    /// The file with the end of the program's standard error, relative to the league's folder, or `None` if empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
-    /// From the last message to the player to its next one; `None` if it answered nothing.
+    /// From the last message to the player to its next one; `None` without an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
-    /// That it reconnected, and attempts of its program against other players, which had no effect.
+    /// Reconnections, and the program's attempts against other players, which had no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -50,7 +49,7 @@ pub struct Seat {
 pub(crate) struct Lines(File);
 
 impl Lines {
-    /// No other process may write the file meanwhile. An unfinished last line is cut off: the match does not count.
+    /// No other process may write the file meanwhile. Cuts off an incomplete last line, whose match does not count.
     pub(crate) fn open(path: &Path) -> anyhow::Result<(Self, Vec<Record>)> {
         let name = path.display();
         let options = OpenOptions::new().read(true).append(true).create(true).open(path);
@@ -75,7 +74,7 @@ impl Lines {
         Ok((Self(file), records))
     }
 
-    /// Adds a record, which is on disk when this returns.
+    /// Adds a record, and returns once it is on disk.
     pub(crate) fn add(&mut self, record: &Record) -> anyhow::Result<()> {
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');

@@ -23,9 +23,8 @@ use crate::{
     setup::Setup,
 };
 
-/// How long programs have to exit after the match, before they are killed.
+/// How long programs have to exit after the match before they are killed.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(200);
-/// The interval of checks for exited programs.
 const POLL: Duration = Duration::from_millis(10);
 
 pub(crate) trait Table {
@@ -37,7 +36,7 @@ pub(crate) trait Table {
     /// Whether players can break a rule of the league.
     const HAS_BREACHES: bool = false;
 
-    /// The time limit of a match, counted from the moment when all players have joined.
+    /// Counted from the join of the last player.
     fn limit(setup: &Setup) -> Duration {
         Duration::from_secs(setup.limit.into())
     }
@@ -66,10 +65,9 @@ impl Venue<'_> {
     }
 }
 
-/// Why a player has lost regardless of the score.
 #[derive(Debug)]
 enum Forfeit {
-    /// The exit status of the player's program is added to this reason if it has ended.
+    /// Followed by the exit status of the player's program if it has ended.
     Left(String),
     Other(String),
 }
@@ -130,7 +128,7 @@ fn breach_in<T: Table>(journal: &Path) -> anyhow::Result<Option<String>> {
     }
 }
 
-// Bots run in this process. If each program has its own network, no program can reach the network of a bot.
+// Bots run in this process. If programs have their own networks, none can reach a bot's.
 fn network(venue: &Venue<'_>, player: usize) -> anyhow::Result<Network> {
     if venue.setup.players[player].bot().is_some() || venue.protection != Protection::Network {
         return Ok(Network::default());
@@ -147,8 +145,8 @@ struct Play<'a> {
 }
 
 impl Play<'_> {
-    // Starts the players one after the other, so that each gets its seat. Stops at the first player who does not join
-    // or does not stay. Returns whether all have joined.
+    // Starts players one after the other, so that each gets its seat, until one does not join or stay. Returns whether
+    // all have joined.
     async fn gather(&mut self, hosting: &Hosting) -> anyhow::Result<bool> {
         let Setup { players, patience, .. } = self.venue.setup;
         for (seat, &player) in self.fixture.seats.iter().enumerate() {
@@ -184,7 +182,6 @@ impl Play<'_> {
         Ok(true)
     }
 
-    // Waits until the game is over, is decided because at most one player is left, or exceeds its time limit.
     async fn watch<T: Table>(&mut self, hosting: &Hosting) {
         let limit = T::limit(self.venue.setup);
         let by = Instant::now() + limit;
@@ -204,10 +201,10 @@ impl Play<'_> {
         }
     }
 
-    // Determines which of the first players have left. Returns whether the game is over; players may leave then.
+    // Records which of the first players have left. Returns whether the game is over, so that players may leave.
     fn judge(&mut self, players: usize) -> bool {
         let ended: Vec<bool> = self.players[..players].iter_mut().map(Player::has_ended).collect();
-        // Checked after the exits: a program may exit once the game is over.
+        // After the exits, since a program may exit once the game is over.
         let state = self.observer.state();
         if state.result.is_some() {
             return true;
@@ -235,7 +232,7 @@ impl Play<'_> {
         let mut seats = Vec::with_capacity(self.fixture.seats.len());
         for seat in 0..self.fixture.seats.len() {
             let state = self.observer.state();
-            // The player may have lost its seat and the game at the same time.
+            // The player may lose its seat and the game at the same time.
             let left = || state.left(seat).map(|why| Forfeit::Left(why.to_owned()));
             let breach = || breach.map(|why| Forfeit::Other(why.to_owned()));
             let forfeit = self.forfeits[seat].take().or_else(left).or_else(breach);
@@ -261,14 +258,14 @@ impl Play<'_> {
         seats
     }
 
-    // Ends the programs, and writes their standard error beside the journal. `folder` is relative to that of the league.
+    // Ends the programs, and writes their standard error beside the journal. `folder` is relative to the league's.
     fn keep_errors(self, folder: &str, seats: &mut [Seat]) -> anyhow::Result<()> {
         let by = Instant::now() + EXIT_TIMEOUT;
         for (mut player, seat) in self.players.into_iter().zip(seats) {
             player.ends(by);
             let errors = player.end();
             if !errors.is_empty() {
-                // Browsers show a file of this type as text.
+                // Browsers show files of this type as text.
                 let file = format!("{folder}/{}.stderr.txt", seat.player);
                 replace_file(&self.venue.folder.join(&file), errors.as_bytes())
                     .with_context(|| format!("cannot write '{file}'"))?;

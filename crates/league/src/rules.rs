@@ -17,7 +17,7 @@ pub enum Game {
 }
 
 impl Game {
-    /// Each player plays alone, on the same cards or the same code as the other players.
+    /// Each player plays alone, on the same cards or the same code.
     pub(crate) const fn is_solo(self) -> bool {
         matches!(self, Self::Blackjack | Self::Mastermind)
     }
@@ -47,7 +47,7 @@ impl Game {
         }
     }
 
-    /// The default arguments of a command without placeholders.
+    /// Appended to a command without placeholders.
     pub(crate) const fn usual(self) -> &'static str {
         match self {
             Self::Robots | Self::Nuggets => "{host} {port} {name}",
@@ -82,7 +82,7 @@ pub(crate) enum Rules {
     },
     Blackjack {
         hands: u32,
-        /// The pause between two messages to a text player. Leagues that were begun without this field have no pause.
+        /// Between two messages to a text player. Older leagues without this field have no pause.
         #[serde(default)]
         delay_ms: u64,
     },

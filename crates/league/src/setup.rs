@@ -1,4 +1,4 @@
-//! The plan of the user, and the setup that follows from it.
+//! The user's plan, and the setup that follows from it.
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
@@ -14,7 +14,7 @@ use crate::rules::{BOT, BotLevel, Game, Rules};
 pub(crate) const MAX_PLAYERS: usize = 128;
 /// In letters.
 const MAX_NAME: usize = 24;
-/// The version of the draw: the same setup and seed give the same matches.
+/// Of the draw: the same version, setup and seed give the same matches.
 const VERSION: u32 = 1;
 const PLACEHOLDERS: [&str; 6] = ["host", "port", "server", "name", "gui", "own-port"];
 
@@ -33,8 +33,7 @@ impl Entrant {
         Some(level.parse().map_err(anyhow::Error::msg))
     }
 
-    /// Fails if the command cannot be split into words, has an unknown placeholder, or does not contain the server's
-    /// address.
+    /// Fails if the command cannot be split into words, has an unknown placeholder, or lacks the server's address.
     pub(crate) fn program(&self, game: Game) -> anyhow::Result<Program> {
         let words = shlex::split(&self.command).context("a quotation mark in its command is not closed")?;
         let program = Program::new(words, game.usual(), &PLACEHOLDERS, &[])?;
@@ -170,7 +169,7 @@ fn certainty(value: f64) -> Result<u16, String> {
 }
 
 impl Plan {
-    /// Takes missing values from another plan. Its players come first.
+    /// Takes missing values from another plan, whose players come first.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let players = [other.players, self.players].concat();
@@ -265,7 +264,6 @@ impl Plan {
     }
 }
 
-/// Everything that determines the matches of a league.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Setup {
@@ -277,7 +275,7 @@ pub(crate) struct Setup {
     pub(crate) patience: u16,
     /// In seconds.
     pub(crate) limit: u16,
-    /// In seconds. In leagues that were begun without this field, players cannot reconnect.
+    /// In seconds. Older leagues without this field permit no reconnection.
     #[serde(default)]
     pub(crate) reconnect: u16,
     pub(crate) players: Vec<Entrant>,
@@ -288,7 +286,7 @@ impl Setup {
         self.rules.game()
     }
 
-    /// As text for the user; `None` if they are equal.
+    /// For the user; `None` if they are equal.
     pub(crate) fn difference(&self, other: &Self) -> Option<String> {
         let Self { version, rules, seats, seed, patience, limit, reconnect, players } = self;
         let numbers = [

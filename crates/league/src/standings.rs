@@ -1,4 +1,4 @@
-//! Standings: a pure function of the setup and the completed matches.
+//! A pure function of the setup and the completed matches.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -13,18 +13,17 @@ use crate::{
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// From 1. Neighbours without a significant difference share one.
+    /// From 1. Shared by neighbours without a significant difference.
     pub place: usize,
     pub name: String,
-    /// After each round, in points, with the uncertainty in each direction. Starts with the rating of a new player.
+    /// After each round, in points, with the uncertainty in each direction. Starts with a new player's rating.
     pub curve: Vec<(f64, f64)>,
     pub matches: u32,
-    /// Matches that this player won alone. In solo games, all matches of a deal count as one.
+    /// Matches won alone. In solo games, all matches of a deal count as one.
     pub won: u32,
-    /// Matches in which this player shared the best result.
     pub drawn: u32,
     pub lost: u32,
-    /// Matches lost by a crash, a time-out or a breach of the protocol.
+    /// Matches lost by a crash, a timeout or a breach of the protocol.
     pub forfeits: u32,
     /// The mean score without forfeits; `None` if there are only forfeits.
     pub mean: Option<f64>,
@@ -40,32 +39,32 @@ impl Row {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standings {
-    /// Sorted by rating, best first.
+    /// By rating, best first.
     pub rows: Vec<Row>,
-    /// Complete rounds.
+    /// Only complete ones.
     pub rounds: u32,
-    /// The weakest protection in these matches.
+    /// The weakest of these matches.
     pub protection: Option<Protection>,
 }
 
-/// The merit in a contest. A forfeit is less than any score.
+/// A forfeit is less than any score.
 type Merit = Option<i64>;
 
-/// The result of a player in a deal. The fields are compared in this order.
+/// A player's result in a deal. The order of the fields is that of the comparison.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Share {
-    /// Contests won against other players, less those lost.
+    /// Contests won minus contests lost.
     points: i64,
     /// A contest lost by a forfeit is worse than any other.
     forfeits: Reverse<u32>,
-    /// The difference of the scores, in contests without forfeits.
+    /// The difference of the scores, without forfeits.
     distance: i64,
 }
 
 type Deal = BTreeMap<usize, Share>;
 
 impl Standings {
-    /// Computes the standings after the complete rounds among these matches.
+    /// Counts the complete rounds among these matches.
     pub(crate) fn new(setup: &Setup, records: &BTreeMap<u64, Record>, certainty: f64) -> Self {
         let draw = Draw::new(setup);
         let mut played: BTreeMap<u32, Vec<&Record>> = BTreeMap::new();
@@ -120,7 +119,6 @@ struct Tallies<'a> {
     index: BTreeMap<&'a str, usize>,
     ratings: Vec<Rating>,
     rows: Vec<Row>,
-    // The sum and the number of each player's scores.
     scores: Vec<(i64, u32)>,
     rounds: Vec<Vec<Deal>>,
 }
@@ -165,7 +163,7 @@ impl<'a> Tallies<'a> {
                     self.scores[player].0 += score;
                     self.scores[player].1 += 1;
                 }
-                // If the game has no scores, all players are equal.
+                // Without scores, all players are equal.
                 let merit = seat.forfeit.is_none().then(|| score.map_or(0, |score| self.setup.game().merit(score)));
                 contests.entry((record.deal, contest)).or_default().push((player, merit));
             }
@@ -204,8 +202,8 @@ impl<'a> Tallies<'a> {
         rate(&mut self.ratings, &met);
     }
 
-    // Compares two players in each deal that both have played, and otherwise by their results against the same opponent
-    // in the same round.
+    // Compares two players in each deal that both have played, else by their results against the same opponent in the
+    // same round.
     fn compared(&self, one: usize, other: usize) -> Tally {
         let mut tally = Tally::default();
         for deals in &self.rounds {
@@ -236,7 +234,7 @@ impl<'a> Tallies<'a> {
 
     fn rows(mut self, certainty: f64) -> Vec<Row> {
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
-        // Ratings are positive or not far below zero, and never NaN.
+        // Ratings are never NaN, and never far below zero.
         order.sort_by(|one, other| {
             let points = |player: usize| self.ratings[player].points();
             points(*other).total_cmp(&points(*one)).then_with(|| Reverse(*other).cmp(&Reverse(*one)))
@@ -314,8 +312,8 @@ mod tests {
         assert_eq!((fast.matches, fast.won, fast.drawn, fast.lost, fast.forfeits), (32, 32, 0, 0, 0));
         assert_eq!((slow.won, slow.lost, crash.lost, crash.forfeits), (16, 16, 32, 32));
         assert_eq!((slow.mean, crash.mean), (Some(3.0), None));
-        // Two comparisons a round: with each other, and against the third player. Both win against Crash, which does
-        // not distinguish them.
+        // Two comparisons a round: with each other, and against the third player. Both win against Crash, which
+        // distinguishes nothing.
         assert_eq!(fast.next, Some((Tally { ahead: 8, behind: 0 }, Order::Better)));
         assert_eq!(slow.next, Some((Tally { ahead: 16, behind: 0 }, Order::Better)));
         assert_eq!(fast.curve.len(), 9);

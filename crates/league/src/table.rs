@@ -10,7 +10,6 @@ use crate::{
     standings::{Row, Standings},
 };
 
-/// Ends with the order of neighbours.
 impl fmt::Display for Standings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.rows.iter().map(|row| row.name.len()).max().unwrap_or(0).max(4);

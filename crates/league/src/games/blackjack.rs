@@ -1,4 +1,4 @@
-//! A table for one with the same decks for all players. The score is the bankroll: rounds won less rounds lost.
+//! A table for one player, with the same decks for all. The score is the bankroll: rounds won minus rounds lost.
 
 use std::time::Duration;
 
@@ -9,11 +9,10 @@ use serde::Deserialize;
 
 use crate::{draw::Fixture, hosting::Wire, observer::MatchState, referee::Table, rules::Rules, setup::Setup};
 
-/// In bytes. Ten thousand answers per second stay far below it.
+/// In bytes, far above ten thousand answers per second.
 const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
 
-/// The messages of the longest round: BEGIN, two cards, the dealer's card, RESULT, and up to ten cards and eleven
-/// questions.
+/// Of the longest round: BEGIN, two cards, the dealer's card, RESULT, and up to ten cards and eleven questions.
 const MESSAGES: u32 = 26;
 
 pub(crate) struct Blackjack;
