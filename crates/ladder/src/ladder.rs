@@ -30,7 +30,7 @@ pub enum Input {
         host: HostId,
         rating: i64,
     },
-    /// The program forfeits a running match, unless it has finished its part.
+    /// Forfeits a running match, unless the program has finished its part.
     Disconnected(ProgramId),
     Requested(ProgramId),
     Answered(ProgramId),
@@ -48,7 +48,7 @@ pub enum Output {
         seats: [Seat; 2],
     },
     Rejected(ProgramId, Rejection),
-    /// The program has also been removed from the match.
+    /// Also removes the program from the match.
     Forfeited(MatchId, ProgramId, Forfeit),
     /// No opponent is left, or the time is up.
     Stop(MatchId),
@@ -58,7 +58,7 @@ pub enum Output {
 pub enum Rejection {
     Full,
     Host,
-    /// Another program with its name has connected.
+    /// Another program of this name has connected.
     Replaced,
 }
 
@@ -73,7 +73,7 @@ struct Player {
     name: String,
     host: HostId,
     number: MatchId,
-    // When the outstanding request was sent; `None` if no answer is due.
+    // The time of the outstanding request; `None` if no answer is due.
     request: Option<Time>,
     state: PlayerState,
 }
@@ -159,7 +159,7 @@ impl Ladder {
         out
     }
 
-    /// When [`Input::Elapsed`] is due.
+    /// When to send [`Input::Elapsed`].
     pub fn deadline(&self) -> Option<Time> {
         let owed =
             self.players.values().filter_map(|player| player.request).map(|since| since.plus(self.settings.patience));
@@ -173,7 +173,7 @@ impl Ladder {
     fn arrive(&mut self, program: ProgramId, mut new: Waiting, out: &mut Vec<Output>) {
         let before = self.waiting.iter().find(|(_, waiting)| waiting.name == new.name).map(|(program, _)| *program);
         if let Some((before, waiting)) = before.and_then(|before| self.waiting.remove_entry(&before)) {
-            // It inherits the waiting time. Otherwise two programs that keep replacing each other would never play.
+            // Inherits the waiting time. Two programs that keep replacing each other would otherwise never play.
             new.since = waiting.since;
             out.push(Output::Rejected(before, Rejection::Replaced));
         }
@@ -205,7 +205,7 @@ impl Ladder {
         Some(number)
     }
 
-    // The remaining players are not penalized.
+    // Does not penalize the remaining players.
     fn stop(&mut self, number: MatchId, out: &mut Vec<Output>) {
         if !self.playing.contains_key(&number) || !self.stopped.insert(number) {
             return;
@@ -241,7 +241,6 @@ impl Ladder {
         }
     }
 
-    // Makes silent programs forfeit, and stops long matches.
     fn apply_time_limits(&mut self, now: Time, out: &mut Vec<Output>) {
         let is_late = |since: Time, most: Duration| since.plus(most) <= now;
         let silent: Vec<ProgramId> = self
@@ -263,7 +262,7 @@ impl Ladder {
         }
     }
 
-    // Returns the waiting programs whose names are not in a match, longest waiting first.
+    // Waiting programs whose names are in no match, longest waiting first.
     fn ready(&self) -> Vec<Ready<'_>> {
         let plays = |name: &str| self.players.values().any(|player| player.name == name);
         let ready = self.waiting.iter().filter(|(_, waiting)| !plays(&waiting.name));

@@ -3,7 +3,7 @@ use std::time::Duration;
 use netcore::Time;
 use serde::{Deserialize, Serialize};
 
-/// Measures how long a program takes to answer: from the last message that requires an answer to its next message.
+/// Measures the time from the last message that requires an answer to the program's next message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LatencyMeter {
     requested: Option<Time>,
@@ -24,7 +24,7 @@ impl LatencyMeter {
         self.requested = Some(now);
     }
 
-    /// Returns the latency; `None` if no answer was required.
+    /// `None` if no answer was required.
     pub fn answer(&mut self, now: Time) -> Option<Duration> {
         let latency = now.since(self.requested.take()?);
         self.answers += 1;

@@ -1,8 +1,8 @@
 //! A ladder for programs: they connect, wait, are paired by rating, play a match, and reconnect.
 //!
-//! [`Ladder`] is a state machine for one game. Inputs report that a program has connected, was sent a request, has
-//! answered, or has disconnected. Outputs start matches and report forfeits. It has no clock and no socket, and does
-//! not know the rules of the game. `tests/ladder/days.rs` runs it for days of simulated time.
+//! [`Ladder`] is a state machine for one game. Inputs report connections, requests, answers and disconnections. Outputs
+//! start matches and report forfeits. It has no clock and no socket, and does not know the rules of the game.
+//! `tests/ladder/days.rs` runs it for days of simulated time.
 //!
 //! ```
 //! use ladder::{Input, Ladder, Output, ProgramId, Seat, Settings};

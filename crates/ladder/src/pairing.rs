@@ -5,7 +5,7 @@ use crate::{
     settings::{FIXED, Settings},
 };
 
-/// A program that reconnects gets a new number.
+/// New for each connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProgramId(pub u64);
 
@@ -19,13 +19,13 @@ pub enum Seat {
 pub struct Waiting {
     pub name: String,
     pub host: HostId,
-    /// The rating of its name when it connected.
+    /// Of its name, at the time of the connection.
     pub rating: i64,
     /// When it started to wait, or when the program that it replaced did.
     pub since: Time,
 }
 
-/// Slices of these are sorted by waiting time, longest first.
+/// Slices are sorted by waiting time, longest first.
 pub(crate) type Ready<'a> = (ProgramId, &'a Waiting, NameRecord);
 
 pub(crate) fn next(settings: &Settings, now: Time, ready: &[Ready<'_>]) -> Option<[Seat; 2]> {
@@ -68,8 +68,7 @@ fn cost(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> i64 {
     (one.1.rating.saturating_sub(other.1.rating)).saturating_abs().saturating_add(again)
 }
 
-// When two programs may play each other, if ever. If their ratings are far apart, they wait until the one that has
-// waited longer permits the difference.
+// When two programs may play each other, if ever. The permitted rating difference grows with the longer wait.
 fn pair_time(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> Option<Time> {
     if is_bot_next(settings, one) || is_bot_next(settings, other) {
         return None;
@@ -81,11 +80,11 @@ fn pair_time(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> Option<
         (missing, widening) => u64::try_from(missing.saturating_add(widening - 1) / widening).unwrap_or(u64::MAX),
     };
     let since = one.1.since.min(other.1.since).plus(std::time::Duration::from_secs(seconds));
-    // Both programs must be connected and allowed to play.
+    // Both must be connected and allowed to play.
     Some([one.1.since, other.1.since, one.2.not_before, other.2.not_before].into_iter().fold(since, Time::max))
 }
 
-// The bot with the closest rating. The bot of the last match counts as farther away, so that a program meets several.
+// The bot with the closest rating. The last opponent counts as farther away, so that a program meets several.
 fn level(settings: &Settings, (_, waiting, record): &Ready<'_>) -> Level {
     let far = |&(level, rating): &(Level, i64)| {
         let again = if record.level == Some(level) { settings.again.saturating_mul(2) } else { 0 };

@@ -4,19 +4,19 @@ use netcore::{Level, Time};
 
 use crate::settings::Settings;
 
-/// The maximum number of records. A new one evicts the record of a disconnected name that was updated longest ago.
+/// A new record evicts the oldest one of a disconnected name.
 pub const MAX_RECORDS: usize = 1_024;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NameRecord {
-    /// The opponent of the last match; `None` if it was a bot.
+    /// Of the last match; `None` if it was a bot.
     pub(crate) opponent: Option<String>,
     /// Matches since the last one against a bot.
     pub(crate) since_bot: u32,
-    /// The level of the bot that it played last.
+    /// Of the last bot that it played.
     pub(crate) level: Option<Level>,
     pub(crate) not_before: Time,
-    // The number of consecutive forfeits.
+    // Consecutive ones.
     forfeits: u32,
     updated: Time,
 }
@@ -25,7 +25,6 @@ pub(crate) struct NameRecord {
 pub(crate) struct NameRecords(BTreeMap<String, NameRecord>);
 
 impl NameRecords {
-    /// Returns a default record if the name is new.
     pub(crate) fn of(&self, name: &str) -> NameRecord {
         self.0.get(name).cloned().unwrap_or_default()
     }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use netcore::Level;
 
-/// The fixed ratings of the built-in bots, which anchor all other ratings.
+/// Built-in bots have fixed ratings, which anchor all others.
 pub const FIXED: [(Level, i64); 3] = [(Level::Easy, 800), (Level::Normal, 1_000), (Level::Hard, 1_200)];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,19 +12,19 @@ pub struct Settings {
     pub per_host: usize,
     /// The rating difference up to which programs are paired immediately, in points.
     pub close: i64,
-    /// Growth of the permitted difference for each second of the longer wait, in points.
+    /// Growth of the permitted difference per second of the longer wait, in points.
     pub widening: i64,
-    /// The additional distance of the opponent of the last match, in points.
+    /// The additional distance of the last opponent, in points.
     pub again: i64,
-    /// A program waits this long for another program before it plays a bot.
+    /// How long a program waits for another one before it plays a bot.
     pub company: Duration,
     /// Every `anchor`th match of a program is against a bot, which keeps ratings comparable.
     pub anchor: u32,
     pub patience: Duration,
-    /// Programs must act all the time, as in games without turns. Otherwise they owe answers only after requests.
+    /// Programs must act all the time, as in games without turns. Otherwise they answer only requests.
     pub continuous: bool,
     pub limit: Duration,
-    /// First and maximum delay after a forfeit. Each further forfeit doubles it, until the program completes a match.
+    /// The first and the maximum delay after a forfeit. It doubles with each, until the program completes a match.
     pub penalty: (Duration, Duration),
 }
 

@@ -1,4 +1,4 @@
-//! Simulates days of a ladder with programs of known strength. Some of them hang, crash, or run twice.
+//! Simulates days of a ladder with programs of known strength, some of which hang, crash, or run twice.
 //!
 //! After each event, the tests check that no program waits while a match could start, that no name plays twice at the
 //! same time, and that every deadline is met.
@@ -14,14 +14,13 @@ fn sound(strengths: &[f64]) -> Vec<(f64, Behaviour)> {
     strengths.iter().map(|&strength| (strength, Behaviour::Sound)).collect()
 }
 
-/// Simulates a day for each seed.
 fn days(seeds: Range<u64>) {
     let off: f64 = seeds.map(day).sum();
     // On a single day, chance outweighs the forfeits.
     assert!(off < 0.0, "programs that hang and crash are above their strength, by {off} points in all days");
 }
 
-/// Returns by how many points the programs that hang or crash are rated above their strength, in total.
+/// Returns the total points by which programs that hang or crash are rated above their strength.
 ///
 /// Of seven sound programs, each beats the one before it about three times in five.
 fn day(seed: u64) -> f64 {
@@ -36,12 +35,10 @@ fn day(seed: u64) -> f64 {
         assert!(program.played > 1_000 && program.lately > 50, "{program:?}");
         match program.behaviour {
             Behaviour::Sound | Behaviour::Twice => {
-                // The built-in bots define the scale.
                 let off = (program.points() - program.strength).abs();
                 assert!(off < 80.0, "{off} points off: {program:?}");
                 assert_eq!(program.forfeits, 0);
             }
-            // Forfeits cost points.
             Behaviour::Hangs(_) | Behaviour::Crashes(_) => {
                 let off = program.points() - program.strength;
                 assert!(program.forfeits > 100 && off < 60.0, "{off} points off: {program:?}");

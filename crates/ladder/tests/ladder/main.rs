@@ -1,4 +1,4 @@
-//! `moves` tests single inputs, and `days` whole days in simulated time, with the programs of `world`.
+//! `moves` tests single inputs, and `days` simulated days with the programs of `world`.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 

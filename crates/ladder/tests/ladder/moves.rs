@@ -19,7 +19,7 @@ fn distant_programs_wait_and_a_lone_one_plays_the_closest_bot() {
     let mut ladder = turns();
     assert_eq!(ladder.input(at(0), connected(1, "Ann", 1_190)), []);
     assert_eq!(ladder.input(at(0), connected(2, "Bob", 900)), []);
-    // 290 points apart: 150 are permitted immediately, and 50 more with each second.
+    // 290 points apart: 150 are permitted immediately, and 50 more per second.
     assert_eq!(ladder.deadline(), Some(at(3)));
     let out = ladder.input(at(3), Input::Elapsed);
     let seats = [Seat::Program(ProgramId(1)), Seat::Program(ProgramId(2))];
@@ -37,7 +37,6 @@ fn program_that_does_not_answer_in_time_forfeits() {
     let _ = ladder.input(at(0), connected(1, "Ann", 1_000));
     let _ = ladder.input(at(0), connected(2, "Bob", 1_000));
     let _ = ladder.input(at(1), Input::Requested(ProgramId(1)));
-    // A second request does not extend the deadline.
     let _ = ladder.input(at(5), Input::Requested(ProgramId(1)));
     assert_eq!(ladder.deadline(), Some(at(11)));
     let out = ladder.input(at(11), Input::Elapsed);
@@ -81,7 +80,7 @@ fn each_forfeit_doubles_the_delay() {
         assert_eq!(gone.len(), if number == 6 { 0 } else { 2 }, "{gone:?}");
         let _ = ladder.input(now, Input::MatchEnded(MatchId(number)));
     }
-    // The time includes the wait for another program.
+    // Includes the wait for another program.
     assert_eq!(pauses, [5, 5, 5, 8, 16, 32, 64, 5]);
 }
 

@@ -16,13 +16,13 @@ use skillratings::{
 
 /// Displayed points per unit of the mean, as on the hub.
 const POINTS: f64 = 40.0;
-/// The rating difference at which the rating method expects the better of two players to win at odds of `e` to 1.
+/// At this rating difference, the rating method expects the better of two players to win at odds of `e` to 1.
 const SCALE: f64 = 236.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behaviour {
     Sound,
-    /// Hangs in one of about this many requests.
+    /// In one of about this many requests.
     Hangs(u32),
     /// Disconnects in one of about this many matches.
     Crashes(u32),
@@ -36,7 +36,7 @@ pub(crate) struct Program {
     pub(crate) behaviour: Behaviour,
     rating: WengLinRating,
     pub(crate) played: u32,
-    /// Matches of the last two hours.
+    /// In the last two hours.
     pub(crate) lately: u32,
     pub(crate) forfeits: u32,
     pub(crate) longest: Duration,
@@ -118,7 +118,7 @@ impl World {
         self.events.push(Reverse((self.now.plus(Duration::from_millis(millis)), self.numbers, event)));
     }
 
-    /// The ladder receives each deadline exactly when it passes.
+    /// Each deadline reaches the ladder exactly when it passes.
     pub(crate) fn run(&mut self, hours: u64) {
         self.until = Time::from_millis(hours * 3_600_000);
         loop {
@@ -279,7 +279,7 @@ impl World {
         if playing.len() == settings.matches {
             return;
         }
-        // No program waits longer than `company`, unless it was penalized before.
+        // No program waits longer than `company`, except after a penalty.
         let idle = self.ladder.waiting().values().filter(|waiting| !names.contains(&&waiting.name));
         let most = |name: &String| {
             let program = self.programs.iter().find(|program| program.name == *name).expect("it is one of them");
@@ -288,7 +288,7 @@ impl World {
         };
         let sound: Vec<_> = idle.filter(|waiting| most(&waiting.name) == settings.company).collect();
         for waiting in self.ladder.waiting().values().filter(|waiting| !names.contains(&&waiting.name)) {
-            // A program that waited while its other copy played may have waited longer.
+            // A program whose copy played meanwhile may have waited longer.
             let is_twice =
                 self.programs.iter().any(|one| one.name == waiting.name && one.behaviour == Behaviour::Twice);
             let waited = self.now.since(waiting.since);
