@@ -1,8 +1,7 @@
-/// A player that locates its room through a directory.
 mod follow;
-/// Play by a person: in a terminal and line by line, against a dealer and in practice.
+/// In a terminal and line by line, against a dealer and in practice.
 mod person;
-/// Automatic play: with a table, and learning.
+/// With a table, and learning.
 mod player;
 /// Command lines, start-up output, standings, unread output, and exit status.
 mod start;
@@ -22,14 +21,13 @@ use testkit::{
 
 use crate::programs::program;
 
-/// A dealer on the loopback address.
 pub(crate) struct Dealer {
     process: Process,
     pub(crate) port: u16,
 }
 
 impl Dealer {
-    /// The arguments follow the port, separated by spaces.
+    /// The arguments follow the port.
     pub(crate) fn start(arguments: &str) -> Self {
         Self::of(program("dealer").args(["--bind", "127.0.0.1", "0"]).args(arguments.split_whitespace()))
     }
@@ -87,7 +85,7 @@ impl Client {
         read_message(stream, buffer, |buffer| decoder.decode(buffer).unwrap())
     }
 
-    /// Up to the next decision or the end, in the text dialect.
+    /// In the text dialect, up to the next decision or the end.
     fn read_to_decision(&mut self) -> String {
         let mut texts = vec![];
         while let Some(message) = self.read() {
@@ -100,7 +98,6 @@ impl Client {
         texts.join(", ")
     }
 
-    /// Returns all messages.
     fn stand_to_the_end(&mut self) -> Vec<String> {
         let mut told = vec![];
         loop {

@@ -17,11 +17,11 @@ mod typed;
 
 use typed::{Folder, Typed, check_line};
 
-/// Documents outside docs/ that contain commands.
+/// Outside docs/.
 const DOCUMENTS: &[&str] = &["README.md", "CONTRIBUTING.md", "fuzz/README.md", "maps/README.md"];
-/// Commands of another workspace, which `.ci/run` runs.
+/// In another workspace, which `.ci/run` tests.
 const ELSEWHERE: &str = "cargo run --manifest-path ";
-/// Not run here: `.ci/run` runs them, they need the network or root, or they are commands of the shell.
+/// Not run here: `.ci/run` runs them, they need the network or root, or they are shell built-ins.
 const OTHERS: &[&str] = &[
     "cargo +nightly fuzz ",
     "cargo fuzz ",
@@ -63,7 +63,7 @@ impl Code {
     fn commands(&self) -> impl Iterator<Item = &str> {
         let shell =
             self.shell.iter().filter(|line| !line.is_empty() && !OTHERS.iter().any(|other| line.starts_with(other)));
-        // The tests of a crate run its examples.
+        // Each crate's tests run its examples.
         let other = self.other.iter().filter(|code| code.starts_with("cargo run ") && !code.contains(" --example "));
         // Incomplete commands end in `--`.
         let whole = |line: &&String| !line.starts_with(ELSEWHERE) && !line.ends_with("--");
@@ -75,7 +75,7 @@ fn read(name: impl AsRef<Path>) -> String {
     fs::read_to_string(workspace().join(name)).unwrap()
 }
 
-/// Including docs/ and its subfolders.
+/// Includes docs/ and its subfolders.
 fn documents() -> Vec<PathBuf> {
     let mut documents: Vec<PathBuf> = DOCUMENTS.iter().map(PathBuf::from).collect();
     let mut folders = vec![PathBuf::from("docs")];
@@ -94,7 +94,6 @@ fn documents() -> Vec<PathBuf> {
     documents
 }
 
-/// Returns the programs that the commands start.
 fn follow(document: &Path) -> Vec<String> {
     let mut programs = vec![];
     // Commands read files that earlier ones wrote.
@@ -113,7 +112,7 @@ fn follow(document: &Path) -> Vec<String> {
 
 #[test]
 fn the_commands_of_the_documents_work() {
-    // The commands mostly wait.
+    // In parallel, since commands mostly wait.
     let programs: Vec<String> = thread::scope(|scope| {
         let documents = documents().into_iter().map(|document| scope.spawn(move || follow(&document)));
         let followed: Vec<_> = documents.collect();
@@ -173,7 +172,7 @@ fn try_examples(name: &str) {
     let commands = examples.lines().filter(|line| !line.starts_with("   "));
     let typed: Vec<Typed> = commands.filter_map(Typed::read).collect();
     assert!(typed.len() >= 2 && typed.iter().all(|typed| typed.program == name), "{typed:?}");
-    // The examples are independent and mostly wait.
+    // In parallel, since examples are independent and mostly wait.
     thread::scope(|scope| typed.iter().for_each(|typed| drop(scope.spawn(|| typed.check(&Folder::new())))));
 }
 
@@ -232,7 +231,7 @@ fn each_recipe_is_one_documented_line() {
     for recipe in recipes.split("\n\n").skip(1) {
         let [comment, head, line] = recipe.trim_end().lines().collect::<Vec<_>>()[..] else { panic!("{recipe}") };
         assert!(comment.starts_with("# ") && head.ends_with(':') && line.starts_with("    "), "{recipe}");
-        // The argument of a recipe matches any text.
+        // A recipe's argument matches any text.
         let (start, end) = line.trim().split_once("{{").map_or((line.trim(), ""), |(start, rest)| {
             (start, rest.split_once("}}").unwrap_or_else(|| panic!("{recipe}")).1)
         });

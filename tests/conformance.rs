@@ -5,16 +5,15 @@ use testkit::TempDir;
 
 use crate::programs::program;
 
-/// Returns the rules that no scenario observed.
 fn untested(kind: &str, name: &str, arguments: &[&str]) -> Vec<String> {
     let ours = program(name);
     let mut command = program("conformance");
     let data = TempDir::new();
-    // Other tests run at the same time. A turn of robots takes a twentieth of this patience. `conformance` exits by
+    // The patience is generous for parallel tests; a turn of robots takes a twentieth of it. `conformance` exits by
     // itself, but may take longer than these tests wait for other programs.
     command.args([kind, "--format", "json", "--patience", "15"]);
     if name == "nuggets-client" {
-        // In a terminal it shows help and results, which also take keys.
+        // In a terminal, help and results also take keys.
         command.args(["--terminal", "no"]);
     }
     command.arg("--").arg(ours.get_program()).args(arguments);

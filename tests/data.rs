@@ -12,9 +12,7 @@ use crate::programs::workspace;
 
 #[derive(Debug, PartialEq, Eq)]
 enum ReplayResult {
-    /// Replayed without divergence.
     Replayed { arrivals: u64, resumed: u64 },
-    /// Rejected because its rules are not the present ones.
     OtherRules,
 }
 
@@ -42,7 +40,7 @@ fn replay<E: Recorded>(head: &Head, mut reader: Reader<&[u8]>) -> ReplayResult {
     ReplayResult::Replayed { arrivals: replay.arrivals(), resumed }
 }
 
-// Only a match under the present rules is resumed or reported as over. Returns whether the rules are the present ones.
+// Only a match under the present rules is resumed or reported as over. Returns whether its rules are the present ones.
 fn resume<E: Recorded>(head: &Head, bytes: &[u8]) -> bool {
     let directory = TempDir::new();
     let copy = directory.path().join("copy.journal");
@@ -63,7 +61,7 @@ fn journals_of_earlier_versions_are_replayed_or_rejected_by_version() {
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "journal"));
     paths.sort();
     for path in paths {
-        // Shown only if the test fails: the last line names the journal.
+        // If the test fails, the last line names the journal.
         eprintln!("{}", path.display());
         let bytes = fs::read(&path).unwrap();
         let reader = match Reader::new(&bytes[..], bytes.len() as u64) {
@@ -87,7 +85,7 @@ fn journals_of_earlier_versions_are_replayed_or_rejected_by_version() {
             replayed.extend(is_present.then_some(head.game));
         }
     }
-    // tests/data/README.md describes how to make them when the rules have changed.
+    // If the rules change, see tests/data/README.md.
     let games = ["blackjack", "nuggets", "robots"].map(str::to_owned);
     assert_eq!(replayed, BTreeSet::from(games));
 }

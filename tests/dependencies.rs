@@ -9,15 +9,15 @@ use testkit::process::Process;
 
 use crate::programs::{cargo, workspace};
 
-/// Including its own and those of this workspace.
+/// Includes the server and the crates of this workspace.
 const MOST_FOR_A_SERVER: usize = 80;
 /// `conformance` stores the results of a class (serde, sha2, walkdir) and wraps reports (textwrap).
 const MOST_FOR_THE_KIT: usize = 92;
-/// More than for a server because of the terminal libraries.
+/// Higher than for a server because of the terminal libraries.
 const MOST_FOR_A_CLIENT: usize = 125;
 /// `qtable` draws images (resvg, 50 crates) and terminal screens (ratatui, 62).
 const MOST_TO_DRAW: usize = 160;
-/// A thin program links no databases, web frameworks, brokers or TLS.
+/// Databases, web frameworks, brokers and TLS, which thin programs must not link.
 const THICK: &[&str] = &[
     "actix-web",
     "async-nats",
@@ -41,7 +41,7 @@ const THICK: &[&str] = &[
     "tungstenite",
     "warp",
 ];
-/// They do no I/O, as their manifests declare: `rules = true` in `[package.metadata.arcade]`.
+/// Crates without I/O, as their manifests declare: `rules = true` in `[package.metadata.arcade]`.
 fn rules() -> Vec<PathBuf> {
     let folders = ["crates", "examples"].map(|folder| fs::read_dir(workspace().join(folder)).unwrap());
     let packages = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
@@ -52,7 +52,7 @@ fn rules() -> Vec<PathBuf> {
     packages.filter(is_rules).collect()
 }
 
-/// A line for each crate: name, version, and the path of a workspace crate. Cached, because cargo takes half a second.
+/// Each line has a crate's name, version, and path if it is in the workspace. Cached, since cargo takes half a second.
 fn tree(package: &str) -> Arc<str> {
     static TREES: Mutex<BTreeMap<String, Arc<OnceLock<Arc<str>>>>> = Mutex::new(BTreeMap::new());
     let tree = Arc::clone(TREES.lock().unwrap().entry(package.to_owned()).or_default());
@@ -63,7 +63,6 @@ fn tree(package: &str) -> Arc<str> {
     Arc::clone(tree.get_or_init(asked))
 }
 
-/// The linked crates, by name and version.
 fn linked(package: &str) -> BTreeSet<String> {
     let name = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
     tree(package).lines().map(name).collect()

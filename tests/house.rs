@@ -28,7 +28,7 @@ fn crates() -> Vec<PathBuf> {
     fs::read_dir(folder).expect("the crates are here").map(|entry| entry.expect("a crate").path()).collect()
 }
 
-/// Source files by module path.
+/// By module path.
 fn files(of: &Path) -> BTreeMap<String, String> {
     let source = of.join("src");
     let mut files = BTreeMap::new();
@@ -49,7 +49,7 @@ fn files(of: &Path) -> BTreeMap<String, String> {
     files
 }
 
-/// Source files by module path, without tests.
+/// By module path, without tests.
 fn modules(of: &Path) -> BTreeMap<String, String> {
     let mut modules = files(of);
     modules.retain(|name, _| !name.split("::").any(|part| part == "tests" || part == "fixtures"));
@@ -61,7 +61,6 @@ fn modules(of: &Path) -> BTreeMap<String, String> {
     modules
 }
 
-/// Submodules that are compiled for tests only.
 fn for_tests(name: &str, code: &str) -> Vec<String> {
     let outer = if matches!(name, "lib" | "main") { String::new() } else { format!("{name}::") };
     let declared = code.split("#[cfg(test)]\nmod ").skip(1);
@@ -145,7 +144,7 @@ fn files_have_no_import_cycles() {
         let modules = modules(&folder);
         let mut left: BTreeMap<&String, BTreeSet<String>> =
             modules.iter().map(|(name, code)| (name, imports(name, code, &modules))).collect();
-        // A module may extend a type of its parent by `impl` blocks.
+        // A module may add `impl` blocks to a type of its parent.
         for (name, imports) in &mut left {
             imports.retain(|other| !name.starts_with(&format!("{other}::")));
         }
@@ -172,7 +171,7 @@ fn the_page_of_bounds_has_the_bounds_of_the_source() {
     assert_eq!(page, printed.stdout, "write it with `docs/bounds > docs/bounds.md`");
 }
 
-/// Whether the documentation in a file has a Rust example, which `cargo test` compiles.
+/// Whether a file's documentation has a Rust example, which `cargo test` compiles.
 fn has_example(text: &str) -> bool {
     let comments =
         text.lines().map(str::trim_start).filter_map(|line| line.strip_prefix("///").or(line.strip_prefix("//!")));

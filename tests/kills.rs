@@ -1,5 +1,5 @@
-//! Killed servers resume their match at the same port, and lose nothing that they have sent: one test for each
-//! transport. The simulation in testkit kills servers at many more points.
+//! Killed servers resume their match at the same port without losing sent data, over each transport. The simulation in
+//! testkit kills servers at many more points.
 
 use std::time::{Duration, Instant};
 
@@ -51,7 +51,7 @@ fn a_player_over_udp_continues_after_each_kill_to_the_end_of_the_game() {
         while let Some(message) = client.take_outgoing() {
             peer.send(message);
         }
-        // A key that was lost with the server is sent again.
+        // The client repeats a key that was lost with the server.
         let first = peer.receive_by(Instant::now() + Duration::from_millis(20));
         for datagram in first.into_iter().chain(peer.pending()) {
             client.receive(now(), &datagram).unwrap();
@@ -92,7 +92,7 @@ fn a_watcher_over_tcp_receives_the_same_game_after_each_kill() {
     while !matches!(watcher.next(), ServerMessage::AcceptedPlayer { .. }) {}
     let mut game: Vec<ServerMessage> = vec![];
     for _ in 0..KILLS {
-        // All turns that were sent are repeated before new ones follow.
+        // Repeats all sent turns before new ones.
         for message in &game {
             assert_eq!(watcher.next(), *message);
         }

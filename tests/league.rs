@@ -13,7 +13,7 @@ use testkit::{
 
 use crate::programs::{self, workspace};
 
-/// The command may not create namespaces and has no capabilities.
+/// Without capabilities, and without the right to create namespaces.
 #[cfg(target_os = "linux")]
 const WITHOUT_NAMESPACES: [&str; 6] = [
     "unshare",
@@ -37,7 +37,6 @@ fn league(folder: &Path, arguments: &str) -> Command {
     command
 }
 
-// Runs a script in `league`.
 fn script(name: &str, file: &str, arguments: &str) -> String {
     let path = workspace().join("tests/league").join(file);
     format!("{name}='{}' {arguments}", programs::python(&path).join("' '"))
@@ -81,10 +80,10 @@ fn drawn(folder: &Path) -> BTreeMap<u64, (u64, Vec<String>)> {
     lines(folder).iter().map(drawn).collect()
 }
 
-/// For some matches in real time, even on a busy machine.
+/// For matches in real time on a busy machine.
 const MATCHES: Duration = Duration::from_secs(600);
 
-// Kills only the league process, once it has played `matches` matches.
+// Kills only the league process, after `matches` matches.
 fn kill_after(matches: usize, command: &mut Command, folder: &Path) {
     let log = folder.join("stderr");
     let mut child = command.stderr(fs::File::create(&log).unwrap()).stdout(Stdio::null()).spawn().unwrap();
@@ -111,7 +110,7 @@ fn ended(finished: Finished, code: i32) -> Finished {
 
 #[test]
 fn killed_league_resumes_with_the_same_matches() {
-    // Cards do not depend on time, so the results are the same as well.
+    // Cards do not depend on time, so the results are the same.
     let play = |folder: &Path| {
         let mut command = league(folder, "blackjack --hands 30 --delay-ms 0 --rounds 4 --certainty 0.999");
         command.args(["--player", "Easy=bot:easy", "--player", "Hard=bot:hard"]);
@@ -131,7 +130,6 @@ fn killed_league_resumes_with_the_same_matches() {
         for line in &mut lines {
             line.as_object_mut().unwrap().retain(|key, _| key != "millis" && key != "journal");
             for seat in line["seats"].as_array_mut().unwrap() {
-                // Each answer to DECISION is measured.
                 let latency = seat.as_object_mut().unwrap().remove("latency").unwrap();
                 assert!(latency["answers"].as_u64().unwrap() >= 10, "{latency}");
                 assert!(
@@ -148,7 +146,6 @@ fn killed_league_resumes_with_the_same_matches() {
         let read = |folder: &TempDir| fs::read_to_string(folder.path().join(file)).unwrap();
         assert_eq!(read(&whole), read(&cut), "{file}");
     }
-    // Another league in the same folder is refused.
     let other = play(cut.path()).args(["--player", "More=bot:easy"]).output().unwrap();
     let said = String::from_utf8_lossy(&other.stderr);
     assert_eq!(other.status.code(), Some(1), "{said}");
@@ -167,18 +164,16 @@ fn crashes_are_forfeits_with_their_reasons() {
         let reasons = reasons(folder.path(), player);
         assert!(reasons.iter().filter(|reason| reason.contains(words)).count() >= times, "{player}: {reasons:?}");
     };
-    // Each match is decided long before its last turn. Crasher must fail against the bot in either seat; its other
-    // matches may end before it does.
+    // The bot decides each match long before its last turn. Crasher must fail against it in either seat; its other
+    // matches may end earlier.
     say("Crasher", "it ended with exit status 1: RuntimeError: I have had enough", 2);
     say("None", "cannot start './no-such-program'", 2);
-    // It takes no seat of another player.
     for player in ["Easy", "Twice"] {
         assert_eq!(reasons(folder.path(), player), [""; 0], "{player}");
     }
-    // On a busy machine the bot may miss turns, and lose.
+    // On a busy machine, the bot may miss turns and lose.
     assert_eq!(names(folder.path())[3], "None");
     assert!(finished.stderr.contains("I have had enough"), "{}", finished.stderr);
-    // The whole standard error is beside the journal, and the page links to it.
     let page = fs::read_to_string(folder.path().join("index.html")).unwrap();
     let lines = lines(folder.path());
     let seats = || lines.iter().flat_map(|line| line["seats"].as_array().unwrap());
@@ -244,8 +239,8 @@ fn player_whose_opponent_does_not_join_does_not_forfeit() {
     assert_eq!(reasons(folder.path(), "None").len(), 2);
 }
 
-/// One player also joins at the ports of its opponents. Returns how the programs were isolated. `before` is a prefix of
-/// the command.
+/// One player also joins at its opponents' ports. Returns how the programs were isolated. `before` is a prefix of the
+/// command.
 #[cfg(target_os = "linux")]
 fn intruded(game: &str, before: &[&str], options: &str) -> String {
     let (folder, private) = (TempDir::new(), TempDir::new());
@@ -296,7 +291,7 @@ fn intruded(game: &str, before: &[&str], options: &str) -> String {
 fn intruder_cannot_make_an_opponent_forfeit_or_lose_its_seat() {
     for game in ["nuggets", "robots"] {
         assert_eq!(intruded(game, &[], " --network"), "sockets", "{game}");
-        // Without namespaces this is also the default.
+        // Without namespaces, this is also the default.
         let usual = intruded(game, &[], "");
         let can_confine = Command::new("unshare").args(["--user", "--map-root-user", "--net", "true"]).status();
         if can_confine.is_ok_and(|status| status.success()) {
@@ -389,7 +384,7 @@ fn nuggets_are_counted_when_the_time_is_up() {
 fn killed_and_resumed_league_ranks_players_by_strength() {
     let (folder, whole) = (TempDir::new(), TempDir::new());
     let arguments = "robots --turns 100 --turn-ms 10 --certainty 0.95 --jobs 2";
-    // Longer than `Process` waits for a program.
+    // Takes longer than `Process` waits for a program.
     let play = |folder: &Path, rounds: u32| -> String {
         let played = five(folder, &format!("{arguments} --rounds {rounds}")).output().unwrap();
         assert!(played.status.success(), "{}", String::from_utf8_lossy(&played.stderr));

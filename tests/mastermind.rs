@@ -1,10 +1,8 @@
-// Through pipes: transcripts, invalid input, the end of input, duels.
+// Transcripts, invalid input, the end of input, duels.
 mod pipes;
-// In a terminal: prompts, keys, the mouse, signals.
+// Prompts, keys, the mouse, signals.
 mod screen;
-// The reports of the solver.
 mod solve;
-// Which games the statistics count.
 mod statistics;
 
 use std::process::Command;
@@ -23,7 +21,7 @@ fn path() -> String {
 /// A game whose code is 7423.
 const PUZZLE: &str = "--length 4 --repeats no --seed 7";
 
-/// The statistics are in `data`.
+/// Stores statistics in `data`.
 fn command(data: &TempDir, arguments: &str) -> Command {
     let mut command = programs::program("mastermind-play");
     command.args(arguments.split_whitespace()).env("XDG_DATA_HOME", data.path());

@@ -1,21 +1,17 @@
-/// Accepted and rejected command lines, and their messages.
 mod arguments;
 mod client;
 /// Floods of messages, and their effect on clients of other hosts.
 mod floods;
-/// Clients that locate their room through a directory.
 mod follow;
 mod games;
-/// Journals: their location, their guarantees, and which one is resumed.
+/// Their location, their guarantees, and which one is resumed.
 mod journals;
-/// The content and format of the log.
 mod logs;
 mod maps;
 /// The start-up output, addresses, and seeds.
 mod start;
 /// Signals, ports in use, and other ways to end.
 mod stop;
-/// The client against a scripted server, in a terminal and without one.
 mod terminal;
 
 use std::{
@@ -29,7 +25,6 @@ use crate::programs::program;
 
 /// One row of ten spots: a run to each side collects all gold.
 const CORRIDOR: &str = "+----------+\n|..........|\n+----------+\n";
-/// A room with enough spots for all players.
 pub(crate) const HALL: &str = "\
 +------------+
 |............|
@@ -46,14 +41,14 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Listens on every address of the machine.
+    /// On all addresses of the machine.
     fn everywhere(arguments: &[&str]) -> Self {
         let process = Process::start(server().args(arguments));
         let port = process.port();
         Self { process, port }
     }
 
-    /// Listens on the loopback address only.
+    /// On the loopback address only.
     pub(crate) fn start(arguments: &[&str]) -> Self {
         Self::everywhere(&[&["--bind", "127.0.0.1"], arguments].concat())
     }
@@ -83,7 +78,7 @@ fn has_ipv6() -> bool {
     there
 }
 
-/// A server sees it as another host.
+/// An address that a server treats as another host.
 fn other_host(last: u8) -> Option<IpAddr> {
     let ip = IpAddr::from([127, 0, 0, last]);
     let there = UdpSocket::bind((ip, 0)).is_ok();

@@ -25,12 +25,11 @@ pub(crate) const PACKAGES: &[&str] = &[
     "robots-verify",
 ];
 
-/// The path of a program, for a terminal.
 pub(crate) fn path(name: &str) -> String {
     program(name).get_program().to_str().unwrap().to_owned()
 }
 
-/// Tests that use it require python3 (see CONTRIBUTING.md).
+/// Panics without python3 (see CONTRIBUTING.md).
 pub(crate) fn python(script: &Path) -> [String; 3] {
     let python = testkit::programs::python().expect("python3 is not installed");
     [&python, Path::new(PLAIN), script].map(|word| word.to_str().unwrap().to_owned())

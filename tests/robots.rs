@@ -1,17 +1,13 @@
-/// The client between a scripted server and a scripted GUI, and with the real server.
+/// Between a scripted server and a scripted GUI, and with the real server.
 mod client;
-/// A client that locates its room through a directory.
 mod follow;
 mod gui;
 /// Misbehaving clients, and their effect on others.
 mod hostile;
-/// A client that reconnects to a restarted server.
 mod retry;
-/// Scripted servers, GUIs, and terminals for a client.
 mod scripted;
 /// Command lines, addresses and output.
 mod server;
-/// The program that explains messages.
 mod verify;
 
 use std::{
@@ -43,7 +39,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// The arguments are separated by spaces. On the loopback address.
+    /// On the loopback address.
     pub(crate) fn start(arguments: &str) -> Self {
         let mut command = program("robots-server");
         command.args(["--bind", "127.0.0.1", "-p", "0"]).args(arguments.split_whitespace());
@@ -60,7 +56,6 @@ impl Server {
         (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
-    /// Reads the Hello.
     pub(crate) fn client(&self) -> Client {
         let mut client = Client::connect(self.v4());
         client.hello();
@@ -107,7 +102,6 @@ impl Client {
         read_message(stream, buffer, |buffer| decoder.decode(buffer).unwrap())
     }
 
-    /// The next message, which must exist.
     pub(crate) fn next(&mut self) -> ServerMessage {
         self.read().expect("the server sends a message")
     }
@@ -119,7 +113,6 @@ impl Client {
         }
     }
 
-    /// Reads until `find` returns something.
     fn await_message<T>(&mut self, mut find: impl FnMut(&ServerMessage) -> Option<T>) -> T {
         loop {
             let message = self.next();

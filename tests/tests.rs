@@ -1,4 +1,4 @@
-//! Tests of the programs as users run them: real processes and real sockets. The first test that needs a program builds
+//! Tests of the programs as users run them, with real processes and sockets. The first test that needs a program builds
 //! all of them.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
@@ -8,10 +8,9 @@ mod blackjack;
 mod commands;
 mod conformance;
 mod data;
-/// How many crates a server links, and which are forbidden.
+/// The number of crates that a server links, and forbidden ones.
 mod dependencies;
 mod house;
-/// Servers that are killed at random points of their matches.
 mod kills;
 mod league;
 mod mastermind;

@@ -25,7 +25,6 @@ fn press(terminal: &mut Terminal, key: &[u8], shown: &str) {
     terminal.wait_for(shown);
 }
 
-/// Waits until the result table accepts keys.
 fn wait_for_result(terminal: &Terminal) {
     terminal.wait_for("Game over");
     terminal.wait_for("Tab cards");
@@ -66,7 +65,6 @@ fn player_and_dealer_count_an_abandoned_hand_alike() {
         assert!(own.starts_with("Ann: 2 rounds, ") && own.contains("1 lost (1 forfeited)"), "{own}");
         let dealer = dealer.process.wait().ended(1);
         let row: Vec<&str> = dealer.stdout.lines().last().unwrap().split_whitespace().collect();
-        // Rounds and forfeits.
         assert_eq!((row[3], row[8]), ("2", "1"), "{}", dealer.stdout);
     }
 }
@@ -158,7 +156,7 @@ fn a_person_plays_in_the_terminal() {
     terminal.wait_for("Round 1: ");
     terminal.resize(40, 5);
     terminal.wait_for("too small");
-    // Keys do not act on a hidden hand. Control-L redraws the screen, which proves that the keys before it were read.
+    // Keys do not act on a hidden hand. After Control-L redraws the screen, the keys before it have been read.
     terminal.wipe();
     terminal.press(b"sha\x0c");
     terminal.wait_for("too small");
@@ -174,7 +172,7 @@ fn a_person_plays_in_the_terminal() {
     press(&mut terminal, b"\t", "Tab result");
     assert!(!terminal.with_screen(|screen| screen.contents().contains("Game over")));
     press(&mut terminal, b"\t", "the dealer ");
-    // The dealer had one table.
+    // The dealer had only one table.
     assert_eq!(dealer.process.wait().code, Some(0));
     press(&mut terminal, b"\n", "Cannot connect to ");
     press(&mut terminal, b"q", "Ann: 3 rounds, ");
@@ -190,7 +188,6 @@ fn practice_needs_no_dealer_and_shows_its_hand() {
     terminal.wait_for("Round 1. The dealer shows");
     assert!(!terminal.with_screen(|screen| screen.contents().contains("left to answer")));
     press(&mut terminal, b"s", "Round 1. The dealer has ");
-    // Only Enter and the space bar continue.
     terminal.press(b"shs");
     press(&mut terminal, b"\n", "Round 2. The dealer shows");
     assert!(terminal.with_screen(|screen| screen.contents().contains("A advice")));

@@ -21,14 +21,14 @@ pub(super) fn player(port: u16, arguments: &[&str]) -> Command {
     command
 }
 
-/// After its script it reads until the player disconnects.
+/// Reads until the player disconnects after the script.
 pub(super) struct ScriptedDealer {
     pub(super) port: u16,
     received: JoinHandle<Vec<u8>>,
 }
 
 impl ScriptedDealer {
-    /// Runs `script` once JOIN has arrived.
+    /// Runs `script` after JOIN.
     pub(super) fn start(script: impl FnOnce(&mut TcpStream) + Send + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -47,7 +47,6 @@ impl ScriptedDealer {
         Self { port, received }
     }
 
-    /// Regardless of the player's messages.
     pub(super) fn sending(bytes: &'static [u8]) -> Self {
         Self::start(move |stream| {
             let _ = stream.write_all(bytes);
@@ -61,7 +60,6 @@ impl ScriptedDealer {
     }
 }
 
-/// Plays without a table file.
 const BEST: &[&str] = &["--best"];
 
 pub(super) const DEAL: &str = "BEGIN\0CARD Ten of Clubs\0CARD Six of Hearts\0DEALER Three of Diamonds\0DECISION\0";
@@ -160,7 +158,7 @@ fn damaged_or_missing_table_is_reported_before_joining() {
 }
 
 fn rounds(table: &QTable) -> u64 {
-    // Each round ends with exactly one STAND or one HIT, so there are at least as many decisions.
+    // Each round ends with exactly one STAND or HIT, so it has at least one decision.
     table.visited().map(|(_, entry)| entry.visits()).sum()
 }
 
@@ -181,7 +179,6 @@ fn training_writes_a_table_and_continues_with_it() {
     }
     let names: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["qtable"], "nothing is left beside it");
-    // Without `--train` a player uses the table and does not change it.
     let table = fs::read(&path).unwrap();
     let dealer = Dealer::start("50 --delay-ms 0 --quiet");
     let finished = Process::run(dealer.player(&[]).current_dir(directory.path()));

@@ -69,7 +69,7 @@ fn standings_as_json_and_quiet_output() {
 fn a_closed_standard_output_does_not_end_games() {
     let mut command = Command::new("sh");
     let binary = program("dealer");
-    // The reader takes the first line and closes the pipe.
+    // The reader closes the pipe after the first line.
     command.args(["-c", "\"$0\" --bind 127.0.0.1 0 2 --delay-ms 0 | head -n 1"]).arg(binary.get_program());
     let dealer = Dealer::of(&mut command);
     let told = dealer.text("Ann").stand_to_the_end();
@@ -96,7 +96,7 @@ fn unread_standard_output_delays_no_game() {
     let mut line = String::new();
     stdout.read_line(&mut line).unwrap();
     let port: u16 = line.trim().rsplit(' ').next().unwrap().parse().unwrap();
-    // The output is not read from here on. The standings of these tables exceed the capacity of a pipe several times.
+    // From here on unread. The standings of these tables exceed a pipe's capacity several times.
     for _ in 0..1_500 {
         let mut ann = Client::join((Ipv4Addr::LOCALHOST, port).into(), Dialect::Binary, "Ann");
         assert!(ann.stand_to_the_end().ends_with(&["QUIT".to_owned()]));

@@ -5,7 +5,7 @@ use testkit::{TempDir, process::Process};
 use super::read;
 use crate::nuggets::{HALL, Server};
 
-/// The program in the README, for a server at `port`.
+/// Returns the README's program, for a server at `port`.
 fn client(port: u16) -> String {
     let readme = read("README.md");
     let (_, program) = readme.split_once("```python\n").unwrap();
@@ -20,8 +20,7 @@ fn the_client_in_python_plays_a_game() {
     let folder = TempDir::new();
     let server = Server::start(&[&folder.file("hall.txt", HALL), "5"]);
     let program = folder.file("client.py", client(server.port));
-    // The hall has six rows, so one of these steps leads into a wall. An empty line is not a key, and `?` is not a game
-    // key.
+    // The hall has six rows, so one of these steps meets a wall. An empty line is not a key, and `?` is not a game key.
     let keys = ["k", "k", "k", "k", "k", "k", "", "?", "Q"];
     let typed = folder.file("keys", format!("{}\n", keys.join("\n")));
     let mut command = Command::new("sh");

@@ -15,12 +15,12 @@ use crate::{
     robots,
 };
 
-/// In examples, with existing files that replace them.
+/// Files in examples, with existing ones that replace them.
 const EXAMPLES: &[(&str, &str)] = &[("maps/x.txt", "maps/main.txt")];
-/// In examples; replaced by the port of a running server.
+/// Replaced in examples by the port of a running server.
 const PORTS: &[&str] = &["PORT", "12345", "2021"];
 
-/// A temporary working directory, with a link to the workspace's `maps`.
+/// A temporary working directory with a link to the workspace's `maps`.
 pub(super) struct Folder(TempDir);
 
 impl Folder {
@@ -34,7 +34,7 @@ impl Folder {
         self.0.path()
     }
 
-    /// The journal that an earlier command wrote.
+    /// Written by an earlier command.
     fn journal(&self, name: &str) -> Option<PathBuf> {
         let folder = name.strip_suffix(".journal").and_then(|name| name.split_once('/'))?.0;
         let found = fs::read_dir(self.path().join(folder)).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
@@ -48,7 +48,6 @@ pub(super) fn check_line(line: &str, folder: &Folder) {
     let programs = Path::new(itself.get_program()).parent().unwrap().to_owned();
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths([programs].into_iter().chain(env::split_paths(&path))).unwrap();
-    // A hundredth of the work tests the same.
     let line = &line.replace("--rounds 1e7", "--rounds 1e5");
     let finished = Process::run(Command::new("sh").args(["-c", line]).env("PATH", path).current_dir(folder.path()));
     assert_eq!(finished.code, Some(0), "{line}: {}", finished.stderr);
@@ -112,7 +111,7 @@ impl Typed {
                 self.check_client(&server);
             }
             "robots-client" => self.check_robots_client(&robots::Server::start("-c 2 -x 5 -y 5 -l 1 -d 0")),
-            // The GUI requires a terminal, after it has parsed its arguments.
+            // The GUI parses its arguments before it requires a terminal.
             "robots-gui" => self.await_start(Process::start(&mut self.command(folder)), "not a terminal", 1),
             "robots-verify" => {
                 let mut verifier = Process::start_with_stdin(&mut self.command(folder));
@@ -137,7 +136,7 @@ impl Typed {
                 let is_tested = self.arguments.is_empty() || self.arguments == ["--examples"];
                 assert!(is_tested, "{self:?}: no test knows these arguments");
             }
-            // It measures for minutes and needs the hub.
+            // It needs the hub and measures for minutes.
             "arcade-load" => {
                 let measures = ["rooms", "watchers", "class", "attack", "restart"];
                 assert!(measures.iter().any(|word| self.has(word)), "{self:?}");
@@ -146,7 +145,7 @@ impl Typed {
         }
     }
 
-    // Nothing listens at the new address of the directory: the client must report that.
+    // The directory's new address has no server, which the client must report.
     fn check_follows(&self) {
         let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let here = |word: &String| match word.strip_prefix("http://").and_then(|rest| rest.split_once('/')) {
@@ -162,7 +161,6 @@ impl Typed {
         assert_eq!(finished.code, Some(0), "{self:?}: {}", finished.stderr);
     }
 
-    // Stops the server once it listens.
     fn check_hosts(&self, folder: &Folder, said: &str) {
         let mut command = self.command(folder);
         // A resumed server takes its address from the journal.
@@ -170,7 +168,7 @@ impl Typed {
         if !resumes {
             command.args(["--bind", "127.0.0.1"]);
         }
-        // The example resumes a journal that does not exist here.
+        // The example's journal does not exist here.
         if resumes && fs::read_dir(folder.path().join("games")).is_err() {
             return self.await_start(Process::start(&mut command), "cannot resume", 1);
         }
@@ -201,12 +199,12 @@ impl Typed {
         let more: &[&str] = match &*self.arguments[0] {
             // The player has no table yet.
             "player" => &["--best"],
-            // No person watches, so the dealer need not pause.
+            // The dealer need not pause for a user.
             "dealer" if dealer.is_none() => &["--delay-ms", "0"],
             _ => &[],
         };
         let arguments: Vec<OsString> = arguments.chain(more.iter().map(OsString::from)).collect();
-        // Other tests run at the same time. A turn of robots takes a twentieth of this patience.
+        // Generous for parallel tests. A turn of robots takes a twentieth of it.
         let patience = ["--patience", "15"];
         let list = Process::run(program(&self.program).args([&self.arguments[0], "--list"])).ended(0).stdout;
         let first = ["--only", list.split_whitespace().next().unwrap()];
@@ -221,7 +219,7 @@ impl Typed {
         assert!(finished.status.success(), "{self:?}: {}", finished.stdout.escape_ascii());
     }
 
-    // A shell parses the quoted commands of players. The league is as short as its options allow.
+    // A shell parses the players' quoted commands. The league is as short as possible.
     fn check_league(&self, folder: &Folder) {
         let player = |name: &str| format!("[[player]]\nname = \"{name}\"\ncommand = \"bot:easy\"\n");
         let file = format!("game = \"robots\"\n{}{}", player("A"), player("B"));
@@ -239,7 +237,7 @@ impl Typed {
     fn check_player(&self, folder: &Folder) {
         let dealer = blackjack::Dealer::start("3 --delay-ms 0");
         let finished = Process::run(program("player").args(self.with_port(dealer.port)).current_dir(folder.path()));
-        // The reader's table does not exist yet.
+        // The example's table does not exist.
         let missing = self.has("ann.qtable") && finished.stderr.contains("ann.qtable");
         assert!(finished.code == Some(0) || missing, "{self:?}: {}", finished.stderr);
     }
@@ -273,18 +271,18 @@ impl Typed {
         self.arguments.iter().map(move |word| if PORTS.contains(&word.as_str()) { port.clone() } else { word.clone() })
     }
 
-    // Waits for `said`, and stops the program. A port in use also shows that it has accepted its arguments.
+    // Waits for `said`, and stops the program. An error about a port in use also shows that its arguments are accepted.
     fn await_start(&self, process: Process, said: &str, code: i32) {
         let text = |process: &Process| format!("{}{}", process.stdout(), process.stderr());
         let is_said = || text(&process).contains(said);
         eventually(&format!("{self:?} does not say {said:?}"), || !process.is_running() || is_said());
-        // Without a terminal a program exits by itself.
+        // Without a terminal, a program exits by itself.
         if code == 0 && process.is_running() {
             process.terminate();
         }
         let finished = process.wait();
         let all = format!("{}{}", finished.stdout, finished.stderr);
-        // With `--resume` a server waits for its port.
+        // With `--resume`, a server waits for its port.
         let waits = all.contains("waiting until it is free");
         let in_use = all.contains("in use") && !waits;
         assert!(in_use || waits || all.contains(said), "{self:?} did not say {said:?} but {all}");
@@ -310,7 +308,7 @@ impl Typed {
         let mut command = program(&self.program);
         command.args(self.with_port(server.port));
         if self.arguments.iter().any(|argument| argument.starts_with("--bot")) {
-            // No person plays, so bots need not pause.
+            // Bots need not pause for a user.
             command.args(["--delay-ms", "0"]);
         }
         let finished = Process::run(&mut command);

@@ -116,7 +116,6 @@ fn every_game_of_a_session_has_a_seed_of_its_own() {
     let codes: Vec<&str> = two.lines().filter(|line| line.starts_with("Code: ")).collect();
     assert!(codes.len() == 2 && codes[0] != codes[1], "{codes:?}");
     assert!(two.contains("--repeats no --seed 8\n"));
-    // The second puzzle can also be played alone.
     assert!(said("--length 4 --repeats no --seed 8", "1234\n".repeat(10)).contains(codes[1]));
 }
 
@@ -187,7 +186,7 @@ fn lifelines_of_a_duel_are_random() {
         let said = said("--duel --length 8 --repeats yes", "12345678\nlifeline#2\n");
         said.lines().find(|line| line.starts_with("The code has a")).unwrap().to_owned()
     };
-    // All 20 runs reveal the same one of eight positions with a probability of 1 in 8^19.
+    // The probability that all 20 runs reveal the same of eight positions is 1 in 8^19.
     let told: BTreeSet<String> = (0..20).map(told).collect();
     assert!(told.len() > 1, "{told:?}");
 }

@@ -31,7 +31,6 @@ fn open_with(
     Window { terminal, data }
 }
 
-/// As a job of a shell.
 #[track_caller]
 fn open_in_shell(arguments: &str, columns: u16, rows: u16, shown: &str) -> Window {
     let data = TempDir::new();
@@ -151,7 +150,7 @@ fn a_person_sees_earlier_guesses_and_may_ask_for_help() {
     window.terminal.wait_for("lifeline#1: CLOSED");
     window.terminal.wait_for("lifeline#2: USED UP");
     window.press("HELP\n", "quit ends the game");
-    // The guesses are shown again below the hint, and below an error.
+    // A hint and an error show the guesses again below them.
     for (typed, said, times) in
         [("hint\n", "Hint  : ", 3), ("abc\n", "'abc' is not a guess: type 4 digits from 1 to 8.", 4)]
     {

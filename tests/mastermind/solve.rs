@@ -14,7 +14,7 @@ fn a_report_has_the_distribution_the_method_and_what_is_proven() {
     assert!(good.contains("guesses limited to ") && good.contains("not proven"), "{good}");
 }
 
-// In a terminal, long work shows a progress bar, which proves that it has begun.
+// In a terminal, a progress bar shows that long work has begun.
 #[test]
 fn ctrl_c_ends_long_work_in_order() {
     for (length, strategy, threads, bar) in [
@@ -41,7 +41,6 @@ fn one_code_is_played_with_reasons() {
     let text = said("--repeats no");
     assert_eq!(text, said("--no-repeats"), "as the option was called before");
     let [first, .., found, last] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
-    // The state before the guess, and then the result of the guess.
     assert!(first.starts_with("Turn 1: 1680 codes are possible. I would guess ") && first.ends_with('.'), "{text}");
     assert!(first.contains(" guesses compared against every possible code) Guess "), "{text}");
     assert!(found.ends_with(" Guess 8536: red 4, white 0."), "{text}");

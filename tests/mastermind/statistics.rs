@@ -39,7 +39,6 @@ impl Person {
         self.typed.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Types `text` and Ctrl-D.
     fn ends(mut self, text: &str) -> Finished {
         self.types(text);
         self.types("\x04");
@@ -47,7 +46,6 @@ impl Person {
     }
 }
 
-/// Returns standard output.
 fn typed(data: &TempDir, arguments: &str, text: &str) -> String {
     Person::start(data.path(), arguments).ends(text).stdout
 }
@@ -62,7 +60,7 @@ fn share(stdout: &str) -> &str {
 
 const SEEN: &str = "You have seen this puzzle before: the game will not be counted";
 
-// Piped input may come from a program or a recording, so these games do not count.
+// Piped input may come from a program or a recording.
 #[test]
 fn piped_game_is_not_counted_and_does_not_use_up_its_puzzle() {
     let data = TempDir::new();
@@ -87,7 +85,7 @@ fn hint_is_available_on_each_turn_and_marks_the_game() {
 #[test]
 fn the_puzzle_of_the_day_counts_once_and_is_shared_without_its_digits() {
     let date = |stdout: &str| stdout.split("The puzzle of ").nth(1).unwrap()[..10].to_owned();
-    // With eight pegs, the code is hardly ever all 1.
+    // A code of eight pegs is hardly ever all 1.
     let daily = "--daily --length 8";
     // Repeats until both games have the same date.
     let (played, lost, won) = loop {
@@ -124,7 +122,7 @@ fn a_puzzle_that_was_begun_and_left_is_played_again() {
     let other = "--length 4 --repeats no --seed 8";
     typed(&data, other, "lifeline#3\n12\n");
     assert!(!typed(&data, other, "").contains(SEEN));
-    // The second program to answer a guess reports that the puzzle was seen before.
+    // Of two programs, the second to answer a guess reports that the puzzle was seen before.
     let games = [(); 2].map(|()| Person::asked(&data, other));
     for (mut game, first) in games.into_iter().zip([true, false]) {
         game.types("1234\n");
@@ -164,7 +162,6 @@ fn games_that_end_at_the_same_time_are_all_counted() {
 
 #[test]
 fn game_is_played_if_statistics_cannot_be_stored() {
-    // A file where the directory should be.
     let data = TempDir::new();
     let file = data.file("file", "");
     let finished = Person::start(Path::new(&file), PUZZLE).ends("7423\nno\n");

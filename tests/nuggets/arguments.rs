@@ -80,7 +80,6 @@ fn a_map_that_cannot_be_read_or_played_ends_with_1_and_one_line() {
     for unreadable in [maps.path().join("missing.txt"), maps.path().to_owned()] {
         cases.push((unreadable.display().to_string(), "cannot read map"));
     }
-    // A number where the map belongs is most likely a seed.
     cases.push(("42".to_owned(), "cannot read map '42' (a seed alone is --seed 42): "));
     for (path, said) in cases {
         let finished = refused(&[&path]);

@@ -3,7 +3,7 @@ use testkit::{TempDir, process::Process};
 use super::{CORRIDOR, Server};
 use crate::programs::program;
 
-/// Keys come from standard input.
+/// Reads keys from standard input.
 fn client(server: &Server, arguments: &[&str]) -> Process {
     let port = server.port.to_string();
     Process::start_with_stdin(program("nuggets-client").args(["127.0.0.1", &port]).args(arguments))
@@ -31,7 +31,7 @@ fn several_bots_share_the_gold_of_our_own_map() {
     let server = Server::start(&[map.to_str().unwrap(), "5"]);
     let bots = client(&server, &["--bots", "5", "--delay-ms", "0", "robbie"]).wait_for_end().ended(0);
     let finished = server.process.wait().ended(0);
-    // The final table is the same for all bots and is printed once.
+    // The final table is the same for all bots and printed once.
     let table = bots.stdout.strip_prefix("GAME OVER:\n").unwrap_or_else(|| panic!("{}", bots.stdout));
     let purses: u32 = table.lines().map(|row| row[2..12].trim().parse::<u32>().unwrap()).sum();
     assert_eq!((table.lines().count(), purses), (5, 250), "{table}");

@@ -2,7 +2,6 @@ use testkit::peer::Peer;
 
 use super::{Server, other_host};
 
-/// Returns the number of replies.
 fn flood(sender: &Peer, message: &[u8], times: usize) -> u64 {
     let mut answers = 0;
     for sent in 1..=times {

@@ -46,7 +46,6 @@ fn client_joins_again_where_its_seat_is_unknown() {
     let map = map.file("hall.txt", HALL);
     let before = Server::start(&[&map, "1"]);
     signpost.set_location("nuggets", before.port);
-    // The client gets the address from the directory.
     let mut ann = client(&["--directory", &signpost.url(), "Ann"]);
     let watcher = before.peer();
     watcher.spectate();

@@ -9,7 +9,7 @@ fn with_rematch_the_next_game_is_at_the_same_port() {
     let (ann, bob, watcher) = (server.peer(), server.peer(), server.peer());
     let over = |name: &str| format!("GAME OVER:\nA        250 {name}");
     for name in ["first", "second", "third"] {
-        // Letters start from A again, and former players may play again.
+        // Letters restart from A, and former players may play again.
         assert_eq!(ann.play(name).letter, 'A');
         watcher.spectate();
         assert_eq!(run_to_both_ends(&ann), format!("QUIT {}", over(name)));

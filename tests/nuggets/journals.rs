@@ -25,7 +25,6 @@ impl Journalled {
         Self { place, server }
     }
 
-    /// Returns the directory and the journal.
     fn kill(self) -> (TempDir, PathBuf) {
         self.server.process.kill();
         self.server.process.wait();
@@ -53,7 +52,7 @@ fn resume(journal: &Path) -> Server {
     Server { process, port }
 }
 
-/// The journal must be rejected in one line. Returns the reason in it.
+/// The journal must be rejected in one line. Returns the reason.
 fn refused(journal: &Path) -> String {
     let finished = Process::run(server().arg("--resume").arg(journal));
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{}", finished.stderr);
@@ -104,7 +103,7 @@ fn a_signal_suspends_a_match_with_a_journal() {
 
         let again = resume(&if resume_by == "file" { path } else { games(&place) });
         assert_eq!((again.port, letter), (port, 'A'));
-        // Both clients receive the display without a request.
+        // The display arrives without a request.
         ann.expect("DISPLAY\n");
         watcher.expect("DISPLAY\n");
         for key in "YKHLjHjLjHjLjHjL".chars() {
@@ -201,7 +200,7 @@ fn options_that_exclude_each_other_are_named() {
 fn a_new_match_removes_old_journals_of_its_game() {
     let (place, path) = Journalled::start(CORRIDOR, &[]).kill();
     let games = games(&place);
-    // A name that is not free again within the same second.
+    // A past time, which no new journal reuses.
     let oldest = games.join("nuggets-2026-01-01T00-00-00Z.journal");
     fs::rename(path, &oldest).unwrap();
     let other = games.join(oldest.file_name().unwrap().to_str().unwrap().replace("nuggets-", "robots-"));
@@ -218,7 +217,7 @@ fn a_new_match_removes_old_journals_of_its_game() {
         server.process.wait().stderr
     };
     let said = begin();
-    // The newest journal is kept, because `--resume` with the directory takes it.
+    // The newest journal is kept for `--resume` with the directory.
     assert_eq!((journals().len(), said.contains("is removed")), (2, false), "{said}");
     let said = begin();
     let removed: Vec<&str> = said.lines().filter(|line| line.contains("removed an old journal")).collect();
@@ -238,9 +237,8 @@ fn a_server_whose_journal_cannot_be_created_does_not_start() {
     assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
 }
 
-/// Malformed messages, which the journal must record.
 fn fill(ann: &Peer, kilobytes: usize) {
-    // Each takes about 40 bytes. The batches are small, so that all messages arrive.
+    // Each takes about 40 bytes. The batches are small, so that all arrive.
     for _ in 0..kilobytes {
         for _ in 0..25 {
             ann.send("KEY hh");
@@ -253,7 +251,7 @@ fn fill(ann: &Peer, kilobytes: usize) {
 fn a_full_disk_cuts_the_journal_and_the_match_continues() {
     let place = TempDir::new();
     let map = place.file("map.txt", CORRIDOR);
-    // A limit on file size replaces a full disk. Its unit is a block of 512 or 1024 bytes.
+    // A limit on file size, in blocks of 512 or 1024 bytes, replaces a full disk.
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -f 32; trap '' XFSZ; exec \"$0\" \"$@\""]).arg(server().get_program());
     command.args([&map, "7", "--bind", "127.0.0.1", "--journal"]).arg(games(&place));

@@ -42,7 +42,6 @@ fn text_from_peers_is_escaped_in_logs() {
     }
 }
 
-/// A log that cannot be written, here because of a full disk, does not stop the server or change its exit status.
 #[cfg(target_os = "linux")]
 #[test]
 fn full_standard_error_stops_no_server() {

@@ -37,7 +37,6 @@ fn several_addresses_share_one_port_and_one_game() {
         };
         server.process.wait_stderr(open, |stderr| stderr.contains(open).then_some(()));
         if has_ipv6() {
-            // Ann receives a display when Bob joins and another when he leaves.
             let bob = Peer::new(server.v6());
             assert_eq!(bob.play("Bob").letter, 'B');
             ann.expect("DISPLAY\n");

@@ -73,7 +73,7 @@ fn unusable_address_is_reported_in_one_line() {
     let everywhere = Server::everywhere(&[]);
     let all = everywhere.port;
     let mut cases = vec![
-        // The address is reserved for documentation (RFC 5737), so no machine has it.
+        // Reserved for documentation (RFC 5737), so no machine has this address.
         ("--bind 192.0.2.1".to_owned(), "192.0.2.1".to_owned()),
         (format!("--bind 127.0.0.1 --port {port}"), format!("nuggets-server: port {port} is in use at 127.0.0.1")),
     ];

@@ -35,7 +35,7 @@ fn an_observer_and_a_bot_do_not_obey_the_gui() {
         for input in [&[0][..], &[1], &[2, 3]] {
             gui.send(port, input);
         }
-        // Ann, who is another client, is accepted and plays.
+        // Another client, Ann, is accepted and plays.
         for message in [&format!("01 {ANN}"), &[STARTED, TURN_0].concat(), "03 0001 00000000"] {
             connection.send(message);
             gui.receive();
@@ -150,7 +150,6 @@ fn a_game_in_a_terminal_ends_with_its_result_and_only_enter_joins_the_next() {
 fn a_demonstration_is_a_game_against_bots_with_one_command() {
     let arguments = ["--demo", "-n", "Ann", "--level", "easy"];
     let mut terminal = Terminal::start(&path("robots-client"), &arguments, 80, 24);
-    // Without a key.
     terminal.wait_for("You are ");
     terminal.wait(|screen| ["Bolt", "Cog", "Dash", "Ann"].iter().all(|name| screen.contents().contains(name)));
     terminal.press(b"Q");
@@ -194,7 +193,6 @@ fn bots_play_games_on_the_real_server_and_leave() {
         let finished = bot.wait().ended(0);
         assert!(finished.stderr.contains("the game is over destroyed="), "{}", finished.stderr);
     }
-    // Two bots play, then the other two.
     Process::run(&mut command(&address, &["--headless", "4", "--games", "1"])).ended(0);
     server.process.terminate();
     let finished = server.process.wait();

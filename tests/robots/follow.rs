@@ -10,7 +10,7 @@ fn a_client_follows_its_room_to_another_address() {
     let mut connection = first.accept();
     connection.send(HELLO);
     gui.expect(LOBBY);
-    // The connection is lost, and the directory does not locate the room. The client retries the old address.
+    // The connection is lost, and the directory does not locate the room, so the client retries the old address.
     drop(connection);
     let connection = first.accept();
     drop((connection, first));

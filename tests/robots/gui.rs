@@ -1,5 +1,5 @@
-// Without a terminal: wrong usage, ports that are taken.
+// Wrong usage, and ports in use.
 mod arguments;
-// In a terminal: the screen after each picture, and the datagram for each key.
+// The screen after each picture, and the datagram for each key.
 mod screen;
 mod support;

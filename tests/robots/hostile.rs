@@ -34,10 +34,8 @@ fn server_out_of_descriptors_accepts_clients_later() {
     ann.join("Ann");
     let crowd: Vec<Client> = (0..40).map(|_| Client::connect(server.v4())).collect();
     server.process.wait_stderr("that there is no room is said", |log| log.contains("too many are open").then_some(()));
-    // A client from another host is accepted.
     let mut carol = Client::over(connect_from([127, 0, 0, 2].into(), server.v4()));
     carol.hello();
-    // Ann's game continues meanwhile.
     ann.await_turn(50);
     ann.act(Action::PlaceBomb);
     ann.await_message(|message| match message {
@@ -45,7 +43,7 @@ fn server_out_of_descriptors_accepts_clients_later() {
         _ => None,
     });
     drop(crowd);
-    // The server notices the disconnects after a moment.
+    // The server detects the disconnects after a moment.
     eventually("no client is accepted", || {
         let mut bob = Client::connect(server.v4());
         let is_in = bob.read().is_some();

@@ -12,7 +12,7 @@ fn client_with_retry_reconnects() {
     let address = ScriptedServer::new().address();
     let client = with_gui(&address, &gui.address(), &["-n", "Ann", "--retry"]);
     client.wait_stderr("a vain attempt", |stderr| stderr.contains("cannot connect").then_some(()));
-    // Keys pressed before the client connects are not sent.
+    // Keys before the connection are not sent.
     gui.send(client.port(), &[0]);
     client.wait_stderr("another one", |stderr| (stderr.matches("cannot connect").count() > 2).then_some(()));
     let server = ScriptedServer(TcpListener::bind(address).unwrap());
@@ -49,7 +49,7 @@ fn a_reconnected_client_reports_its_role() {
         connection.send(&[HELLO, &more].concat());
         client.wait_stderr(became, |stderr| stderr.contains(became).then_some(()));
     }
-    // The first message shows a game that has started with this client as a player.
+    // The first message shows a started game with this client as a player.
     drop(connection);
     connection = server.accept();
     let players = format!("02 00000001 00 {}", own(&connection));
@@ -61,7 +61,7 @@ fn a_reconnected_client_reports_its_role() {
     assert_eq!(finished.stderr.matches(" back ").count(), 4, "{}", finished.stderr);
 }
 
-/// The server was lost during a game.
+/// During a game.
 fn lost_in_terminal() -> (Terminal, SocketAddr) {
     let (terminal, mut connection) = in_terminal(&["--retry"]);
     let address = connection.0.local_addr().unwrap();

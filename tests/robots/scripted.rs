@@ -18,10 +18,10 @@ pub(super) const NOBODY: &str = "01 00 00";
 /// Both players and the first turn: they are at (1,1) and (4,3), and a block is at (2,1).
 pub(super) const STARTED: &str = "02 00000002 010000 0003416e6e0178";
 pub(super) const TURN_0: &str = "03 0000 00000003 02 00 00010001 02 01 00040003 03 00020001";
-/// The message of Ann's client.
+/// Of Ann's client.
 pub(super) const JOIN: &str = "00 03416e6e";
 
-/// The picture that follows the Hello.
+/// The picture after the Hello.
 pub(super) const LOBBY: &str = "00 0173 02 0005 0004 0003 0001 0002 00000000";
 pub(super) fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
@@ -124,13 +124,13 @@ pub(super) fn command(server: &impl ToString, arguments: &[&str]) -> Command {
     command
 }
 
-/// Listens to the GUI at any free port.
+/// The GUI port is any free one.
 pub(super) fn with_gui(server: &impl ToString, gui: &str, arguments: &[&str]) -> Process {
     let mut command = command(server, &["-d", gui, "-p", "0", "--bind", "127.0.0.1"]);
     Process::start(command.args(arguments))
 }
 
-/// A client named Ann, its port for the GUI, and its connection to a scripted server.
+/// Also returns the client's GUI port, and its connection to a scripted server.
 pub(super) fn start(gui: &Gui, arguments: &[&str]) -> (Process, u16, Connection) {
     let server = ScriptedServer::new();
     let client = with_gui(&server.address(), &gui.address(), &[&["-n", "Ann"], arguments].concat());
@@ -138,7 +138,7 @@ pub(super) fn start(gui: &Gui, arguments: &[&str]) -> (Process, u16, Connection)
     (client, port, connection)
 }
 
-/// A client in a terminal, and its connection to a scripted server.
+/// Also returns the client's connection to a scripted server.
 pub(super) fn in_terminal(arguments: &[&str]) -> (Terminal, Connection) {
     let server = ScriptedServer::new();
     let address = server.address().to_string();

@@ -24,7 +24,6 @@ fn program(arguments: &[&str]) -> Command {
     command
 }
 
-/// The program, listening on this machine.
 struct Listening {
     process: Process,
     port: u16,
@@ -68,7 +67,7 @@ fn a_connection_is_explained_byte_by_byte_and_at_its_end() {
     for byte in bytes("00 02 c3 b3 01 03 00 00 03 61") {
         stream.write_all(&[byte]).unwrap();
     }
-    // Explained immediately, while the connection is open.
+    // While the connection is still open.
     listening.wait("direction: Up");
     let from = format!("#1 {}", stream.local_addr().unwrap());
     stream.shutdown(Shutdown::Write).unwrap();
@@ -98,7 +97,7 @@ fn two_connections_are_explained_separately() {
     let (from_one, from_two) = (one.local_addr().unwrap(), two.local_addr().unwrap());
     listening.wait("#2 ");
     let turn = bytes("03 00 07 00 00 00 01 02 03 00 02 00 04");
-    // The first connection sends half of a message. Meanwhile the second sends two whole messages in unaligned parts.
+    // The first connection sends half of a message, and the second two messages in unaligned parts.
     one.write_all(&turn[..9]).unwrap();
     two.write_all(&turn[..4]).unwrap();
     two.write_all(&[&turn[4..], &turn[..]].concat()).unwrap();
@@ -106,7 +105,6 @@ fn two_connections_are_explained_separately() {
     assert!(!said.contains(&format!("{from_one}  message")), "{said}");
     one.write_all(&turn[9..]).unwrap();
     listening.wait(&format!("{from_one}  message 1: Turn, 13 bytes from byte 0\n"));
-    // Invalid bytes end only the first connection.
     one.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     listening.wait(&format!("{from_one}  closed at an"));
     two.write_all(&turn).unwrap();

@@ -1,4 +1,4 @@
-//! The program in a terminal that is not its controlling terminal, so the system sends it no signals.
+//! The terminal does not control the program, so the system sends it no signals.
 
 use std::{
     fs::{self, File},
@@ -26,7 +26,7 @@ fn start(server: &Server) -> (Child, File) {
     grantpt(&window).unwrap();
     unlockpt(&window).unwrap();
     let terminal = ioctl_tiocgptpeer(&window, flags).unwrap();
-    // The thread that writes the log exists.
+    // For `--log`, a second thread exists.
     let client = client()
         .args(["127.0.0.1", &server.port(), "Ann", "--log", "trace"])
         .stdin(Stdio::from(terminal.try_clone().unwrap()))
@@ -48,7 +48,7 @@ fn a_terminal_that_hangs_up_ends_the_game() {
     assert!(client.wait().unwrap().success());
 }
 
-// The program can be suspended because this process can continue it.
+// This process can continue the program, so it can be suspended.
 #[test]
 fn continued_client_takes_the_terminal_once() {
     let server = Server::with_map(MAP);
@@ -66,7 +66,7 @@ fn continued_client_takes_the_terminal_once() {
     let told = |log: &Vec<u8>| log.escape_ascii().to_string();
     written.wait(|log| times(log, taken) == 1, told);
     server.wait_for(&["PLAY Ann"]);
-    // Keys count after the client has joined.
+    // The client has joined, so keys count.
     written.wait(|log| times(log, b"...") > 0, told);
     let pid = Pid::from_child(&client);
     kill_process(pid, Signal::TSTP).unwrap();
@@ -75,7 +75,7 @@ fn continued_client_takes_the_terminal_once() {
     written.wait(|log| times(log, given) == 1, told);
     kill_process(pid, Signal::CONT).unwrap();
     written.wait(|log| times(log, taken) == 2, told);
-    // When the client has handled several keys, it has also handled the signal.
+    // After several keys, the client has also handled the signal.
     let mut heard = vec!["PLAY Ann"];
     for _ in 0..8 {
         window.write_all(b"l").unwrap();

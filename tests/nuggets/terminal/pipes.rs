@@ -26,7 +26,7 @@ fn bots_print_the_final_table_once_after_their_own_lines() {
         [b'P', b'L', b'A', b'Y', ..] => welcome(MAP, true),
         _ => vec![b"QUIT GAME OVER:\nA        250 zed1".to_vec()],
     });
-    // Both outputs into one pipe, so that their order shows.
+    // Both outputs share a pipe, which shows their order.
     let mut command = Command::new("sh");
     command.args(["-c", "exec \"$0\" \"$@\" 2>&1", &path(), "--bots", "3", "127.0.0.1", &server.port(), "zed"]);
     let finished = Process::run(&mut command);

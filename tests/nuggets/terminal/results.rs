@@ -74,7 +74,6 @@ fn a_lost_server_is_reported_and_its_successor_can_be_joined() {
     terminal.press(b"\r");
     server.admit(b"PLAY Ann", MAP);
     terminal.wait(|screen| screen.contents().lines().next().is_some_and(|line| line.ends_with("online")));
-    // The server stops again, and the player leaves.
     drop(server);
     terminal.press_until(b"l", "Enter join again");
     terminal.press(b"Q");

@@ -11,7 +11,7 @@ fn status(text: &str) -> String {
     if text.len() + 2 + HINT.len() <= 80 { format!("{text:0$}{HINT}", 80 - HINT.len()) } else { text.to_owned() }
 }
 
-// In a window of 80 columns. The map is centred.
+// In a window of 80 columns, with the map centred.
 fn wait_for_game(terminal: &Terminal, text: &str, map: &str) {
     let map = map.lines().map(|line| format!("{:30}{line}", ""));
     let lines: Vec<String> = [status(text)].into_iter().chain(map).collect();
@@ -87,7 +87,7 @@ fn suspended_client_restores_the_terminal_and_continues() {
     }
 }
 
-// The program leads the session of its terminal, so no shell could continue it.
+// The program leads its session, so no shell could continue it.
 #[test]
 fn client_without_a_shell_is_not_suspended() {
     let server = Server::with_map(MAP);

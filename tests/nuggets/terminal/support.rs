@@ -12,7 +12,6 @@ use testkit::{
 
 use crate::programs;
 
-/// Three players and a pile.
 pub(crate) const MAP: &str = "\
 +------------------+
 |@..........*....B.|
@@ -30,7 +29,6 @@ pub(crate) fn path() -> String {
     programs::path("nuggets-client")
 }
 
-/// Messages with their senders.
 type Received = Vec<(SocketAddr, Vec<u8>)>;
 
 pub(crate) struct Server {
@@ -76,7 +74,7 @@ impl Server {
         self.socket.local_addr().unwrap().port().to_string()
     }
 
-    /// Sends to the sender of the last message.
+    /// To the sender of the last message.
     pub(crate) fn send(&self, datagram: &[u8]) {
         self.socket.send_to(datagram, self.client()).unwrap();
     }
@@ -92,7 +90,7 @@ impl Server {
         self.received.wait(|received| texts(received) == messages, |received| texts(received).join("\n"));
     }
 
-    /// At least `count` received messages begin with `start`.
+    /// Waits for `count` messages that begin with `start`.
     pub(crate) fn wait_for_many(&self, start: &str, count: usize) {
         let matching =
             |received: &Received| received.iter().filter(|(_, text)| text.starts_with(start.as_bytes())).count();
@@ -109,7 +107,7 @@ impl KillableServer {
         Self::at(0).unwrap()
     }
 
-    /// Starts if the port is free.
+    /// `None` if the port is in use.
     pub(crate) fn at(port: u16) -> Option<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok()?;
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -124,7 +122,6 @@ impl KillableServer {
         self.send(self.expect(message), &[answer]);
     }
 
-    /// Receives `first`. Returns the sender.
     pub(crate) fn admit(&self, first: &[u8], map: &str) -> SocketAddr {
         let from = self.expect(first);
         self.send(from, &welcome(map, true).iter().map(Vec::as_slice).collect::<Vec<_>>());

@@ -18,7 +18,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// The addresses of the client and the GUI are added to `arguments`. Waits until the GUI listens.
+    /// Adds the addresses to `arguments`. Waits until the GUI listens.
     pub(crate) fn with_gui(arguments: &[&str], columns: u16, rows: u16) -> (Self, Terminal) {
         Self::start(|place| {
             let place: Vec<&str> = place.iter().map(String::as_str).chain(arguments.iter().copied()).collect();
@@ -45,7 +45,6 @@ impl Client {
         self.send(&encoded(picture));
     }
 
-    /// The next message must be this one.
     #[track_caller]
     pub(crate) fn expect(&self, message: &[u8]) {
         let mut buffer = [0; 1024];
@@ -70,7 +69,7 @@ fn player(name: &str) -> Player {
     Player { name: name.try_into().unwrap(), address: "127.0.0.1:4000".try_into().unwrap() }
 }
 
-/// A lobby for two.
+/// For two players.
 pub(crate) fn lobby(names: &[&str]) -> DrawMessage {
     let parameters = Parameters {
         server_name: "here".try_into().unwrap(),
