@@ -1,6 +1,6 @@
 //! Decodes the bytes of a terminal as keys and mouse events.
 //!
-//! Implemented here because crossterm's reader does not notice that the terminal has hung up; see `events.rs`.
+//! Implemented here because crossterm's reader does not detect that the terminal has hung up; see `events.rs`.
 //!
 //! | bytes | key |
 //! |-------|-----|
@@ -23,14 +23,14 @@ use crate::keys::{Event, Gesture, Key, Mouse, Pad};
 
 const ESC: u8 = 0x1b;
 const ESC_KEY: Event = Event::Key(Key::Byte(ESC));
-/// How long to wait before an ESC is decoded as the key.
+/// How long to wait before decoding an ESC as the key.
 const LONE_ESC: Duration = Duration::from_millis(50);
 /// How long to wait for the rest of a longer sequence.
 const SEQUENCE: Duration = Duration::from_millis(500);
-/// A sequence is abandoned at this length; all known ones are shorter.
+/// A sequence is abandoned at this length. All known ones are shorter.
 const LONGEST: usize = 32;
 
-/// The bytes may be split anywhere.
+/// Bytes may be split anywhere.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     // The incomplete sequence: empty, or starting with ESC.
@@ -40,13 +40,13 @@ pub(crate) struct Decoder {
 enum Step {
     More,
     Done(Option<Event>),
-    // The sequence ended before this byte, which has to be decoded on its own.
+    // The sequence ends before this byte, which is decoded separately.
     Before(Option<Event>),
 }
 
 impl Decoder {
-    /// How long to wait for the rest of an incomplete sequence. A slow line may delay it, but a user who presses Esc
-    /// expects its effect immediately.
+    /// How long to wait for the rest of an incomplete sequence. A slow line may delay it, but Esc should act
+    /// immediately.
     pub(crate) fn patience(&self) -> Option<Duration> {
         match &*self.pending {
             [] => None,
@@ -60,7 +60,7 @@ impl Decoder {
         (pending == [ESC]).then_some(ESC_KEY)
     }
 
-    /// Decodes a byte. Returns two events if the byte shows that an earlier ESC was the key itself.
+    /// Returns two events if the byte shows that an earlier ESC was the key itself.
     pub(crate) fn byte(&mut self, byte: u8) -> [Option<Event>; 2] {
         if self.pending.is_empty() {
             return [self.fresh(byte), None];
@@ -93,7 +93,7 @@ impl Decoder {
     }
 
     fn step(&self, byte: u8) -> Step {
-        // The first of two ESC is the key; the second may start a sequence.
+        // Of two ESC, the first is the key, and the second may start a sequence.
         if byte == ESC {
             return Step::Before((self.pending == [ESC]).then_some(ESC_KEY));
         }
@@ -101,7 +101,7 @@ impl Decoder {
             [] if matches!(byte, b'[' | b'O') => Step::More,
             [] => Step::Done(None),
             b"[" if byte == b'M' => Step::More,
-            // For a position beyond the range of a byte some terminals send 0.
+            // Some terminals send 0 for a position beyond the range of a byte.
             [b'[', b'M', rest @ ..] if byte == 0 || byte >= b' ' => match rest {
                 &[button, column] => Step::Done(old_mouse(button, column, byte)),
                 _ => Step::More,
@@ -112,7 +112,7 @@ impl Decoder {
             b"[[" => Step::Done(matches!(byte, b'A'..=b'E').then(|| Event::Key(Key::Function(byte - b'A' + 1)))),
             [b'[', b'<', parameters @ ..] if !matches!(byte, b' '..=b'?') => Step::Done(mouse(parameters, byte)),
             [b'[', parameters @ ..] => match byte {
-                // rxvt ends Home and others with Shift in a dollar sign, which ECMA-48 does not allow.
+                // With Shift, rxvt ends Home and other keys in a dollar sign, which ECMA-48 does not allow.
                 b'$' if !parameters.is_empty() => Step::Done(control(parameters, byte).map(Event::Key)),
                 b' '..=b'?' => Step::More,
                 _ => Step::Done(control(parameters, byte).map(Event::Key)),
@@ -125,8 +125,7 @@ impl Decoder {
     }
 }
 
-// Xterm's parameter is 1 plus the sum of 1 for Shift, 2 for Alt, 4 for Ctrl and 8 for Meta; with Alt or Meta there is
-// no key.
+// Xterm's parameter is 1 plus 1 for Shift, 2 for Alt, 4 for Ctrl and 8 for Meta. With Alt or Meta there is no key.
 fn shift_of(parameter: u8) -> Option<bool> {
     let bits = parameter.saturating_sub(1);
     (bits & (2 | 8) == 0).then_some(bits & 1 != 0)
@@ -143,7 +142,6 @@ fn control(parameters: &[u8], end: u8) -> Option<Key> {
     let shift = shift_of(second.unwrap_or(1));
     match end {
         b'A'..=b'D' | b'F' | b'H' => on_pad(cursor(end)?, shift),
-        // rxvt's arrows with Shift.
         b'a'..=b'd' => on_pad(cursor(end.to_ascii_uppercase())?, Some(true)),
         b'~' | b'$' => {
             let shift = if end == b'$' { Some(true) } else { shift };
@@ -169,13 +167,13 @@ fn mouse(parameters: &[u8], end: u8) -> Option<Event> {
     if end == b'M' { gesture(button, column, row) } else { None }
 }
 
-// ESC [ M button column row; a release has a button number of its own
+// ESC [ M button column row; a release has its own button number
 fn old_mouse(button: u8, column: u8, row: u8) -> Option<Event> {
     let number = |byte: u8| byte.checked_sub(32).map(u16::from);
     gesture(number(button)?, number(column)?, number(row)?)
 }
 
-// The button number includes 4 for Shift, 8 for Alt, 16 for Ctrl and 32 for a movement.
+// The button includes 4 for Shift, 8 for Alt, 16 for Ctrl and 32 for a movement.
 fn gesture(button: u16, column: u16, row: u16) -> Option<Event> {
     let gesture = match button & !(4 | 8 | 16) {
         0 => Gesture::Press,
@@ -324,7 +322,7 @@ mod tests {
         assert_eq!(moused(b"\x1b[<4;300;70M"), mouse(Gesture::Press, 299, 69), "with Shift, far to the right");
         assert_eq!(moused(b"\x1b[<64;3;4M"), mouse(Gesture::WheelUp, 2, 3));
         assert_eq!(moused(b"\x1b[<65;3;4M"), mouse(Gesture::WheelDown, 2, 3));
-        // Other buttons, movements, missing parameters, positions that count from 0 or are out of range.
+        // Other buttons, movements, missing parameters, and positions that count from 0 or are out of range.
         for nothing in
             ["2;3;4M", "1;3;4M", "32;3;4M", "35;3;4M", "0;3M", "M", "0;0;4M", "0;3;0M", "0;99999;1M", "0;3;4~"]
         {

@@ -5,9 +5,9 @@ use std::{
 
 use crate::keys::Event;
 
-/// Starts a thread that passes all events to `sink`, until `sink` returns `false` or the terminal hangs up.
+/// Starts a thread that passes events to `sink` until it returns `false` or the terminal hangs up.
 ///
-/// For a channel of tokio the sink is `move |event| sender.blocking_send(event).is_ok()`.
+/// For a tokio channel, the sink is `move |event| sender.blocking_send(event).is_ok()`.
 pub fn listen(mut sink: impl FnMut(Event) -> bool + Send + 'static) -> io::Result<JoinHandle<()>> {
     if !io::stdin().is_terminal() {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "standard input is not a terminal"));
@@ -31,8 +31,8 @@ pub fn listen(mut sink: impl FnMut(Event) -> bool + Send + 'static) -> io::Resul
     })
 }
 
-/// Reads the terminal without crossterm, whose reader loops forever on the end of file once the terminal has hung up
-/// (crossterm-rs/crossterm#793), and can leave a key unread that arrives together with a resize.
+/// Reads the terminal without crossterm, whose reader loops forever after the terminal has hung up
+/// (crossterm-rs/crossterm#793), and can leave a key unread that arrives with a resize.
 #[cfg(all(unix, not(target_vendor = "apple")))]
 mod source {
     use std::{
@@ -66,7 +66,7 @@ mod source {
             Ok(Self { resized, signal, decoder: Decoder::default(), ready: VecDeque::new() })
         }
 
-        /// `None` if only a part of an event has arrived; an error means that the terminal has hung up.
+        /// `None` for an incomplete event; an error means that the terminal has hung up.
         pub(super) fn next(&mut self) -> io::Result<Option<Event>> {
             if self.ready.is_empty() {
                 self.wait()?;
@@ -115,8 +115,7 @@ mod source {
     }
 }
 
-/// Crossterm's reader for systems on which the other one cannot be used: Windows, and macOS, whose `poll` does not work
-/// on terminals (console-rs/console#169).
+/// Crossterm's reader, for Windows, and for macOS, whose `poll` does not work on terminals (console-rs/console#169).
 #[cfg(not(all(unix, not(target_vendor = "apple"))))]
 mod source {
     use std::io;

@@ -1,4 +1,4 @@
-//! The lines at the top and at the bottom of a screen, alike in all programs.
+//! The top and bottom lines of a screen, alike in all programs.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::palette::{Palette, Shade};
 const GAP: usize = 2;
 const KEY_GAP: &str = "   ";
 
-/// The name of a game and its colour.
+/// A game's name and its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Title(&'static str, Shade);
 
@@ -26,7 +26,7 @@ impl Title {
     pub const MASTERMIND: Self = Self("MASTERMIND", Shade(Color::Rgb(182, 153, 255), Color::LightMagenta));
 }
 
-/// The urgency of a text, as its colour. The text has the same meaning without it.
+/// The urgency of a text, as its colour, without which it has the same meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     Plain,
@@ -46,10 +46,10 @@ impl Tone {
     }
 }
 
-/// The top line: the game, facts about the match, and at the right edge the state of the connection.
+/// The top line: the game, facts about the match, and the state of the connection at the right edge.
 ///
-/// In a narrow window a good state is omitted, then the last facts, the game, and the texts at the right. The first fact
-/// is cut.
+/// A narrow window omits a good state, then the last facts, the game, and the texts at the right. The first fact is
+/// cut.
 #[derive(Debug, Clone)]
 pub struct Header<'a> {
     palette: Palette,
@@ -59,19 +59,19 @@ pub struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// A header without a title begins with its first fact.
+    /// Without a title, a header begins with its first fact.
     pub const fn new(palette: Palette, title: Option<Title>) -> Self {
         Self { palette, title, facts: vec![], right: vec![] }
     }
 
-    /// The most important first. An empty text is omitted.
+    /// In order of importance. An empty text is omitted.
     #[must_use]
     pub fn fact(mut self, fact: impl Into<Cow<'a, str>>) -> Self {
         self.facts.extend(Some(fact.into()).filter(|fact| !fact.is_empty()));
         self
     }
 
-    /// The most important first, which is the nearest to the edge. An empty text is omitted.
+    /// In order of importance, from the edge. An empty text is omitted.
     #[must_use]
     pub fn right(mut self, text: impl Into<Cow<'a, str>>, tone: Tone) -> Self {
         self.right.extend(Some((text.into(), tone)).filter(|(text, _)| !text.is_empty()));
@@ -122,10 +122,10 @@ impl Widget for &Header<'_> {
     }
 }
 
-/// The bottom line: a note, keys with their meanings, and at the right edge a text.
+/// The bottom line: a note, keys with their meanings, and a text at the right edge.
 ///
-/// In a narrow window the short form of the note is used, then keys are omitted, the last first, then the note. The
-/// last two keys, which show all keys and leave, are omitted last.
+/// A narrow window shortens the note, then omits keys from the last, then the note. The last two keys, which show all
+/// keys and leave, go last.
 #[derive(Debug, Clone)]
 pub struct Footer<'a> {
     keys: &'a [(&'a str, &'a str)],
@@ -140,7 +140,7 @@ impl<'a> Footer<'a> {
         Self { keys, notes: vec![], style: Style::new(), right: Cow::Borrowed(""), right_style: Style::new() }
     }
 
-    /// Forms of the note from the longest to the shortest.
+    /// Forms of the note, longest first.
     #[must_use]
     pub fn notes(mut self, notes: impl IntoIterator<Item = impl Into<Cow<'a, str>>>, style: Style) -> Self {
         self.notes = notes.into_iter().map(Into::into).filter(|note: &Cow<'_, str>| !note.is_empty()).collect();
@@ -159,7 +159,7 @@ impl<'a> Footer<'a> {
         let shortest = self.notes.last().map(|note| &**note);
         let notes = self.notes.iter().map(|note| Some(&**note)).map(|note| (note, optional));
         let fewer = (0..optional).rev().filter(|_| shortest.is_some()).map(|count| (shortest, count));
-        // A note without keys is cut.
+        // Without keys, the note is cut.
         let bare = (0..=optional).rev().map(|count| (None, count)).filter(|_| !self.keys.is_empty());
         let forms = notes.chain(fewer).chain(bare).map(|(note, count)| self.form(note, count));
         let mut last = Line::default();

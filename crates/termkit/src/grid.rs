@@ -7,8 +7,8 @@ use ratatui::{
 
 /// Draws the part of a grid that a [`Camera`] shows.
 ///
-/// `cell` returns the content of a visible cell, for a column and row of the grid: one ASCII character and its style
-/// for each of the `W` columns of the window that a cell occupies. A cell whose columns do not all fit is not drawn.
+/// `cell` returns the content of a cell by its column and row in the grid: one ASCII character and its style for each
+/// of the cell's `W` window columns. A cell whose columns do not all fit is not drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct GridView<F, const W: usize> {
     grid: Size,
@@ -44,10 +44,10 @@ impl<F: Fn(u16, u16) -> [(u8, Style); W], const W: usize> Widget for &GridView<F
     }
 }
 
-/// The distance from an edge of the window at which the camera moves.
+/// The camera moves at this distance from an edge of the window.
 const MARGIN: u16 = 6;
 
-/// Selects the visible part of a grid in a window that may be smaller than the grid.
+/// Selects the visible part of a grid that may be larger than the window.
 ///
 /// The camera moves only when the focus comes near an edge, and then by about half a window, so that the picture does
 /// not shift with every step.
@@ -61,7 +61,7 @@ impl Camera {
         self.corner
     }
 
-    /// Without a focus the camera only stays within the grid.
+    /// Without a focus, the camera only stays within the grid.
     pub fn follow(&mut self, grid: Size, window: Size, focus: Option<Position>) {
         let (x, y) = (focus.map(|focus| focus.x), focus.map(|focus| focus.y));
         self.corner.x = follow(self.corner.x, grid.width, window.width, x);
@@ -74,7 +74,7 @@ impl Camera {
         self.corner.y = scroll(self.corner.y, grid.height, window.height, rows);
     }
 
-    /// Some of `<`, `>`, `^` and `v`: the sides on which the grid continues beyond the window.
+    /// Some of `<`, `>`, `^` and `v`: the sides on which the grid exceeds the window.
     pub fn marks(self, grid: Size, window: Size) -> String {
         let beyond = |corner: u16, grid: u16, window: u16| u32::from(corner) + u32::from(window) < u32::from(grid);
         let sides = [

@@ -4,10 +4,10 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyEventState, 
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
-    /// One byte of ASCII: letters, digits, punctuation, Enter (`\n`), Tab, Esc, Backspace (0x7f) and the control keys
-    /// without a variant of their own.
+    /// An ASCII byte: letters, digits, punctuation, Enter (`\n`), Tab, Esc, Backspace (0x7f) and the control keys
+    /// without a variant.
     Byte(u8),
-    /// A key of the cursor pad or, without Num Lock, of the number pad.
+    /// On the cursor pad or, without Num Lock, on the number pad.
     Pad {
         key: Pad,
         shift: bool,
@@ -19,7 +19,7 @@ pub enum Key {
     Suspend,
 }
 
-/// The keys around the middle of a number pad, each of which has a direction.
+/// The keys around the middle of a number pad, each with a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pad {
     /// The arrows are 4, 6, 2 and 8 on the number pad.
@@ -43,7 +43,6 @@ impl Key {
         matches!(self, Self::Interrupt | Self::Suspend | Self::Redraw)
     }
 
-    /// `None` for a byte outside ASCII.
     pub const fn from_byte(byte: u8) -> Option<Self> {
         Some(match byte {
             0x03 => Self::Interrupt,
@@ -56,7 +55,7 @@ impl Key {
         })
     }
 
-    /// `None` for keys that are ignored, such as a key with Alt, a letter outside ASCII, or a release.
+    /// `None` for ignored keys, such as a key with Alt, a letter outside ASCII, or a release.
     pub fn from_event(event: &KeyEvent) -> Option<Self> {
         if event.kind == KeyEventKind::Release {
             return None;
@@ -82,7 +81,7 @@ impl Key {
             KeyCode::Esc => Some(Self::Byte(0x1b)),
             KeyCode::Backspace => Some(Self::Byte(0x7f)),
             KeyCode::Char(typed) if modifiers.contains(KeyModifiers::CONTROL) => control(typed),
-            // Only terminals that distinguish the number pad from the digits set this.
+            // Set only by terminals that distinguish the number pad from the digits.
             KeyCode::Char(digit) if event.state.contains(KeyEventState::KEYPAD) => {
                 let number = digit.to_digit(10).and_then(|number| u8::try_from(number).ok());
                 number.and_then(Pad::on_number_pad).map_or_else(|| ascii(digit), pad)
@@ -128,19 +127,19 @@ fn control(typed: char) -> Option<Key> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     Key(Key),
-    /// A mouse event; only if the screen was entered with [`crate::Keyboard::KeysAndMouse`].
+    /// Only if the screen was entered with [`crate::Keyboard::KeysAndMouse`].
     Mouse(Mouse),
     Resized,
-    /// The terminal has hung up; this is the last event.
+    /// The terminal has hung up. The last event.
     Gone,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mouse {
     pub gesture: Gesture,
-    /// Counted from 0.
+    /// From 0.
     pub column: u16,
-    /// Counted from 0.
+    /// From 0.
     pub row: u16,
 }
 
@@ -148,9 +147,9 @@ pub struct Mouse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gesture {
     Press,
-    /// The wheel is turned away from the user.
+    /// Away from the user.
     WheelUp,
-    /// The wheel is turned towards the user.
+    /// Towards the user.
     WheelDown,
 }
 

@@ -1,7 +1,7 @@
-//! The parts that the terminal programs share.
+//! Shared parts of the terminal programs.
 //!
 //! [`Screen`] takes control of the terminal, and [`events::listen`] delivers its events. With the feature `tokio`,
-//! `Stage` combines both and the signals for an async program, at up to sixty frames per second.
+//! `Stage` combines both with signals for an async program, at up to sixty frames per second.
 //!
 //! Widgets are drawn by reference and have no state, so a test can draw them into a buffer and compare lines:
 //!

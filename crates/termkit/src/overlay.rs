@@ -8,7 +8,7 @@ use ratatui::{
 
 use crate::printable::{wrap, wrap_after};
 
-/// The minimum width of the text beside a key; in a narrower window the text continues below it.
+/// The text beside a key has at least this width, or is below the key.
 const NARROWEST: usize = 16;
 
 /// The last row of each list of keys.
@@ -16,7 +16,7 @@ pub const RETURN: (&str, &str) = ("", "Press any key to return.");
 
 /// A centred box that lists keys and their meanings.
 ///
-/// If the window is too small, it shows the lines that fit, always including the last.
+/// In a small window, it shows the lines that fit, always including the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overlay<'a> {
     title: &'a str,
@@ -24,7 +24,7 @@ pub struct Overlay<'a> {
 }
 
 impl<'a> Overlay<'a> {
-    /// A row is a key and its meaning, or a line of text without a key.
+    /// A row is a key and its meaning, or a text without a key.
     pub const fn new(title: &'a str, rows: &'a [(&'a str, &'a str)]) -> Self {
         Self { title, rows }
     }
@@ -68,7 +68,7 @@ impl Widget for &Overlay<'_> {
         let lines = self.lines(usize::MAX);
         let size = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
         let text_width = lines.iter().map(Line::width).max().unwrap_or(0).max(self.title.len());
-        // Without room, the frame and a blank column on either side are omitted.
+        // Without room, the frame and the blank columns beside it are omitted.
         let (width, height) = (size(text_width).saturating_add(4), size(lines.len()).saturating_add(2));
         if width > area.width || height > area.height {
             Clear.render(area, buffer);
@@ -84,7 +84,7 @@ impl Widget for &Overlay<'_> {
     }
 }
 
-/// The message that the window is too small, with the required and the actual size.
+/// A message that the window is too small, with the required and the actual size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooSmall {
     needed: Size,
@@ -116,16 +116,15 @@ impl Widget for &TooSmall {
     }
 }
 
-// Larger than any window if a word does not fit.
+// If a word does not fit, larger than any window.
 fn wrapped_lines(text: &str, width: usize) -> usize {
     let lines = wrap(text, width);
     if lines.iter().all(|line| line.len() <= width) { lines.len() } else { usize::MAX }
 }
 
-/// Blank columns between the two texts.
 const GAP: usize = 2;
 
-/// A line of text, cut at the right edge, with a second text at the right edge if both fit.
+/// A line of text, cut at the right edge, with a second text there if both fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusLine<'a> {
     text: &'a str,

@@ -1,10 +1,10 @@
-//! Colours, and whether they are used, by the environment as `anstyle-query` reads it, which clap uses too.
+//! Colours, and whether to use them, from the environment as `anstyle-query` (also in clap) reads it.
 
 use std::env;
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// A colour of 24 bits, and the nearest of the terminal's own sixteen.
+/// A 24-bit colour, and the nearest of the terminal's own sixteen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shade(pub Color, pub Color);
 
@@ -14,7 +14,7 @@ impl From<Color> for Shade {
     }
 }
 
-/// The colours of players, in the order of their seats. None of them is red or orange, the colours of danger.
+/// In the order of seats. None is red or orange, the colours of danger.
 pub const PLAYERS: [Shade; 8] = [
     Shade(Color::Rgb(255, 200, 60), Color::LightYellow),
     Shade(Color::Rgb(47, 155, 255), Color::LightBlue),
@@ -36,7 +36,7 @@ impl Palette {
     pub const COLOUR: Self = Self { depth: Depth::Sixteen };
     pub const MONO: Self = Self { depth: Depth::None };
 
-    /// No colour if `NO_COLOR` is set to any value, or if the terminal has no colours.
+    /// No colour if `NO_COLOR` has any value, or if the terminal has no colours.
     pub fn from_environment() -> Self {
         Self { depth: Depth::from_environment() }
     }
@@ -50,7 +50,7 @@ impl Palette {
         self.depth.pick(shade.into())
     }
 
-    /// A style of `colour` and `modifier`, or of `modifier` alone.
+    /// Only `modifier` without colours.
     pub fn style(self, colour: impl Into<Shade>, modifier: Modifier) -> Style {
         Style { fg: self.colour(colour), ..Style::new() }.add_modifier(modifier)
     }
@@ -58,17 +58,16 @@ impl Palette {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// The terminal has no colours, or the user disabled them.
     None,
-    /// The user of the terminal can configure these.
+    /// Users can configure these.
     Sixteen,
     Indexed,
     True,
 }
 
 impl Depth {
-    /// No colours if `NO_COLOR` is set to any value, 24 bits if `COLORTERM` is `truecolor` or `24bit` or `TERM`
-    /// ends in `-direct`, 256 colours if `TERM` contains `256color`, no colours for monochrome terminals, and sixteen
+    /// No colours if `NO_COLOR` has any value, 24 bits if `COLORTERM` is `truecolor` or `24bit` or `TERM` ends in
+    /// `-direct`, 256 colours if `TERM` contains `256color`, no colours for monochrome terminals, and sixteen
     /// otherwise.
     pub fn from_environment() -> Self {
         let term = env::var("TERM").unwrap_or_default();
@@ -86,7 +85,7 @@ impl Depth {
         }
     }
 
-    /// The nearest colour that the terminal has; `None` without colours.
+    /// The nearest colour of the terminal; `None` without colours.
     pub fn pick(self, Shade(full, own): Shade) -> Option<Color> {
         match self {
             Self::None => None,
@@ -95,7 +94,7 @@ impl Depth {
         }
     }
 
-    // With 256 colours, a colour of 24 bits becomes the nearest of them; other colours are returned unchanged.
+    // Maps a 24-bit colour to the nearest of 256. Other colours are unchanged.
     fn nearest(self, colour: Color) -> Color {
         match (self, colour) {
             (Self::Indexed, Color::Rgb(red, green, blue)) => Color::Indexed(nearest_indexed([red, green, blue])),
@@ -104,14 +103,14 @@ impl Depth {
     }
 }
 
-/// The names of other monochrome terminals end in `-m` or `-mono`.
+/// Other monochrome terminals have names that end in `-m` or `-mono`.
 const MONOCHROME: [&str; 4] = ["vt52", "vt100", "vt102", "vt220"];
 
-/// The levels of each colour in the cube of 6 x 6 x 6 colours that begins at number 16.
+/// The levels of each colour in the 6 x 6 x 6 cube, which begins at number 16.
 const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-/// The nearest of xterm's 256: in the cube, or in the ramp of 24 greys behind it. Terminals let users change the
-/// sixteen colours before the cube.
+/// The nearest of xterm's 256 in the cube, or in the 24 greys behind it. Users can change the sixteen colours before
+/// it.
 fn nearest_indexed(rgb: [u8; 3]) -> u8 {
     let cube = (0..216)
         .map(|index: u8| (16 + index, [index / 36, index / 6 % 6, index % 6].map(|at| LEVELS[usize::from(at)])));

@@ -1,9 +1,9 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// More combining marks on one character would be drawn over the lines above and below.
+/// Further combining marks on a character would be drawn over the lines above and below.
 const MAX_MARKS: usize = 3;
-/// Characters in one grapheme, such as a family of emoji; real graphemes are not longer.
+/// The maximum length of real graphemes, such as a family of emoji.
 const MAX_JOINED: usize = 12;
 
 const JOINER: char = '\u{200d}';
@@ -11,7 +11,7 @@ const TEXT_STYLE: char = '\u{fe0e}';
 const EMOJI_STYLE: char = '\u{fe0f}';
 const BLACK_FLAG: char = '\u{1f3f4}';
 
-/// Escapes characters that would control the terminal, reorder the line or be invisible.
+/// Escapes characters that control the terminal, reorder the line or are invisible.
 ///
 /// The text is processed grapheme by grapheme, since a joiner is harmless within an emoji but hides text elsewhere. The
 /// result has the width that [`unicode_width`] computes.
@@ -51,16 +51,16 @@ fn follow(first: char, rest: impl Iterator<Item = char>) -> bool {
     marks <= MAX_MARKS && joined <= MAX_JOINED
 }
 
-// The standard library escapes quotation marks and backslashes, which is only needed for programs.
+// The standard library escapes quotation marks and backslashes, which only programs need.
 fn is_plain(character: char) -> bool {
     matches!(character, '\'' | '"' | '\\') || character.escape_debug().len() == 1
 }
 
-// Tags combine with the character before them, but they are excluded because they are invisible.
+// Excludes tags, which combine with the character before them but are invisible.
 fn is_mark(character: char) -> bool {
     let mut bytes = [b'a'; 5];
     let length = 1 + character.encode_utf8(&mut bytes[1..]).len();
-    // The standard library does not escape marks that follow a base character.
+    // The standard library escapes no marks after a base character.
     let kept = str::from_utf8(&bytes[..length]).is_ok_and(|text| text.escape_debug().nth(1) == Some(character));
     kept && !matches!(character, '\u{200c}' | '\u{e0000}'..='\u{e0fff}')
 }
@@ -77,7 +77,7 @@ fn escape(grapheme: &str, shown: &mut String) {
     }
 }
 
-/// Cuts `text` at blanks into lines of at most `width` columns, except a longer word. A line that fits keeps its
+/// Cuts `text` at blanks into lines of at most `width` columns, or of one longer word. A line that fits keeps its
 /// blanks.
 ///
 /// ```
@@ -87,7 +87,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<&str> {
     wrap_after(text, width, width)
 }
 
-/// Only `first` columns are in the first line.
+/// The first line has only `first` columns.
 pub(crate) fn wrap_after(text: &str, first: usize, width: usize) -> Vec<&str> {
     let (mut lines, mut rest, mut room) = (vec![], text, first);
     while rest.width() > room {
@@ -141,7 +141,6 @@ mod tests {
             ("\u{200d}", "\\u{200d}"),
             ("\u{301}a", "\\u{301}a"),
             ("\u{fe0f}", "\\u{fe0f}"),
-            // Tags hide text behind a letter.
             ("a\u{e0041}\u{e007f}", "a\\u{e0041}\\u{e007f}"),
             ("a\u{301}\u{302}\u{303}\u{304}", "a\\u{301}\\u{302}\\u{303}\\u{304}"),
         ] {

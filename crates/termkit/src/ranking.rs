@@ -10,33 +10,32 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::printable::wrap;
 
-/// Columns of a row besides rank, name and score: the mark of the user's row and a blank, the full stop and the blank
-/// behind the rank, the gap before the score, and the mark of a winner with its blank.
+/// Columns of a row besides rank, name and score: the user's mark and a blank, the full stop and a blank after the
+/// rank, the gap before the score, and the winner's mark and a blank.
 const MARKS: usize = 2 + 2 + GAP + 2;
 const GAP: usize = 2;
-/// A name is not cut to fewer columns.
+/// In columns. Names are not cut below this.
 const SHORTEST_NAME: usize = 3;
-/// Columns of a name in the standing.
+/// In the standing, in columns.
 const LONGEST_NAME: usize = 16;
 /// Two columns on either side, and two lines.
 const FRAME: Size = Size::new(4, 2);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rank {
-    /// Counted from 1; participants with equal results share a rank.
+    /// From 1. Equal results share a rank.
     pub rank: usize,
     pub name: String,
     pub score: String,
-    /// The number that ranks; the distance to another participant is the difference.
+    /// Determines the rank, and by differences the distance.
     pub value: u32,
-    /// Whether this is the user.
     pub own: bool,
 }
 
 /// A table of ranks, best first, in a box in the middle of its area.
 ///
-/// Rows with rank 1 are marked with a star, and the user's row with `>`. Without room, the last rows are omitted, but
-/// never the user's row; names are cut before scores.
+/// A star marks rows with rank 1, and `>` the user's row. Without room, the last rows are omitted, but never the user's
+/// row; names are cut before scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ranking<'a> {
     title: &'a str,
@@ -93,7 +92,7 @@ impl<'a> Ranking<'a> {
         }
     }
 
-    /// The rows that fit a place without a frame.
+    /// The rows that fit without a frame.
     pub fn rows(&self, width: usize, height: usize) -> Vec<Line<'a>> {
         let mut columns = self.columns();
         let excess = columns.total().saturating_sub(width);
@@ -109,7 +108,7 @@ impl<'a> Ranking<'a> {
 
     fn lines(&self, width: usize, height: usize) -> Vec<Line<'a>> {
         let room = height.saturating_sub(self.footer_height());
-        // If there is no room for both, the keys are more important than a second row.
+        // Without room for both, the keys are more important than a second row.
         let mut lines = self.rows(width, room.max(1.min(height)));
         let footer = self.footer.iter().map(|&line| Line::raw(line));
         let room_for_blank = lines.len() + self.footer.len() < height;
@@ -123,7 +122,6 @@ impl<'a> Ranking<'a> {
 impl Widget for &Ranking<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let area = area.intersection(buffer.area);
-        // The footer wraps at blanks instead of being cut at the edge.
         let room = usize::from(area.width.saturating_sub(FRAME.width)).max(1);
         let wrapped: Vec<&str> = self.footer.iter().flat_map(|line| wrap(line, room)).collect();
         let ranking = Ranking { footer: &wrapped, ..*self };
@@ -137,7 +135,7 @@ impl Widget for &Ranking<'_> {
         let (width, height) = (wanted.width.min(area.width), wanted.height.min(area.height));
         let place = area.centered(Constraint::Length(width), Constraint::Length(height));
         Clear.render(place, buffer);
-        // The frame is omitted before any content is.
+        // The frame is omitted before any content.
         let columns = ranking.columns();
         let least = narrow(columns.total() - columns.name.saturating_sub(SHORTEST_NAME));
         let framed = width >= least.saturating_add(FRAME.width)

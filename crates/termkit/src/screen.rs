@@ -19,11 +19,10 @@ use ratatui::{
     layout::{Rect, Size},
 };
 
-/// The size of a terminal that does not report one.
+/// For a terminal that does not report its size.
 const USUAL: Size = Size::new(80, 24);
 
-/// Enables reports of mouse presses and of the wheel, but not of movements as crossterm does, in the form without a
-/// limit on columns (mode 1006).
+/// Reports mouse presses and the wheel, but no movements as crossterm does, without a limit on columns (mode 1006).
 #[cfg(unix)]
 const MOUSE_ON: Print<&str> = Print("\x1b[?1000h\x1b[?1006h");
 #[cfg(unix)]
@@ -31,14 +30,14 @@ const MOUSE_OFF: Print<&str> = Print("\x1b[?1006l\x1b[?1000l");
 #[cfg(not(unix))]
 use ratatui::crossterm::event::{DisableMouseCapture as MOUSE_OFF, EnableMouseCapture as MOUSE_ON};
 
-/// Whether a [`Screen`] controls the terminal; otherwise output is discarded.
+/// Whether a [`Screen`] controls the terminal. Otherwise output is discarded.
 static HELD: AtomicBool = AtomicBool::new(false);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keyboard {
-    /// Keys are read one by one and not echoed (raw mode).
+    /// Raw mode: keys are read one by one and not echoed.
     Keys,
-    /// In most terminals Shift is then needed to select text.
+    /// Most terminals then require Shift to select text.
     KeysAndMouse,
     /// The terminal keeps its mode, and Ctrl-C works as usual.
     Unread,
@@ -46,8 +45,7 @@ pub enum Keyboard {
 
 /// Control of the terminal: the alternate screen, a hidden cursor and, if keys are read, raw mode.
 ///
-/// The terminal is restored when this value is dropped, and when any thread panics, before the message of the panic
-/// is printed.
+/// The terminal is restored when this value is dropped and when any thread panics, before the panic message is printed.
 #[derive(Debug)]
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Output>>,
@@ -56,7 +54,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Standard output must be the terminal. An error leaves it restored.
+    /// Standard output must be the terminal, which an error leaves restored.
     pub fn enter(keyboard: Keyboard) -> io::Result<Self> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
@@ -78,7 +76,7 @@ impl Screen {
         }
     }
 
-    /// Draws one frame at the current size of the window; an error most likely means that the terminal has hung up.
+    /// Draws at the current size of the window. On an error, the terminal has most likely hung up.
     pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         let size = current_size();
         if size != self.size {
@@ -89,7 +87,7 @@ impl Screen {
         Ok(())
     }
 
-    /// The next [`Screen::draw`] redraws everything, because another program wrote on the terminal.
+    /// Makes the next [`Screen::draw`] redraw everything after another program's output.
     pub fn invalidate(&mut self) -> io::Result<()> {
         self.terminal.backend_mut().clear()?;
         self.terminal.resize(Rect::from((ratatui::layout::Position::ORIGIN, self.size)))
@@ -101,7 +99,6 @@ impl Screen {
         Write::flush(output)
     }
 
-    /// Takes control again after the shell has used the terminal.
     pub fn resume(&mut self) -> io::Result<()> {
         // Shells change the modes of the terminal.
         release(false);
@@ -109,7 +106,7 @@ impl Screen {
         self.invalidate()
     }
 
-    /// Restores the terminal and stops the program, as Ctrl-Z does. Without job control it does not stop.
+    /// Restores the terminal and stops the program, as Ctrl-Z does. Without job control, it continues.
     pub fn suspend(&mut self) -> io::Result<()> {
         release(false);
         #[cfg(unix)]
@@ -144,7 +141,7 @@ fn give_back() {
 // Without `discard_input`, the program reads pending input when it continues.
 fn release(discard_input: bool) {
     if HELD.swap(false, Ordering::SeqCst) {
-        // Errors are ignored: if the terminal has hung up, there is nothing to restore.
+        // Ignores errors: if the terminal has hung up, there is nothing to restore.
         let _ = execute!(io::stdout(), MOUSE_OFF, terminal::LeaveAlternateScreen, Show);
         #[cfg(unix)]
         if discard_input && terminal::is_raw_mode_enabled().unwrap_or(false) {
@@ -163,7 +160,7 @@ fn current_size() -> Size {
     Size::new(known(width, USUAL.width), known(height, USUAL.height))
 }
 
-/// A frame that a panic interrupts must not be written to the restored screen.
+/// Drops a frame that a panic interrupts.
 #[derive(Debug, Default)]
 struct Output {
     pending: Vec<u8>,

@@ -35,13 +35,12 @@ mod unix {
 
     #[derive(Debug)]
     pub struct Signals {
-        // One listener for each signal.
         leave: Vec<Stream>,
-        // `None` if SIGHUP is ignored, which is then left unchanged.
+        // `None` if SIGHUP is ignored, which is left unchanged.
         hang_up: Option<Stream>,
         resized: Stream,
         continued: Stream,
-        // `None` if the default action of the system applies.
+        // `None` for the default action of the system.
         stops: Option<mpsc::Receiver<()>>,
     }
 
@@ -50,16 +49,16 @@ mod unix {
             Self::with_stops(None)
         }
 
-        /// Also listens for SIGTSTP. Must be called before any other thread is started.
+        /// Also listens for SIGTSTP. Must be called before any other thread starts.
         pub fn for_screen() -> io::Result<Self> {
-            // A queue of one: pending signals of the same kind are merged.
+            // A queue of one merges pending signals of the same kind.
             let (sender, stops) = mpsc::channel(1);
             stops::listen(move || !matches!(sender.try_send(()), Err(TrySendError::Closed(()))))?;
             Self::with_stops(Some(stops))
         }
 
         fn with_stops(stops: Option<mpsc::Receiver<()>>) -> io::Result<Self> {
-            // SIGQUIT too: by default Ctrl-\ would leave the terminal in raw mode.
+            // Includes SIGQUIT: by default, Ctrl-\ would leave the terminal in raw mode.
             let leave = sigkit::REQUESTS.map(SignalKind::from_raw).into_iter().chain([SignalKind::quit()]);
             Ok(Self {
                 stops,
@@ -105,7 +104,7 @@ mod elsewhere {
             Ok(Self)
         }
 
-        /// As [`Signals::listen`]: this system has no other signals.
+        /// Like [`Signals::listen`], since this system has no other signals.
         pub fn for_screen() -> io::Result<Self> {
             Self::listen()
         }

@@ -17,11 +17,11 @@ use crate::{
     signals::{Signal, Signals},
 };
 
-/// At most sixty frames per second, regardless of the network.
+/// At most sixty frames per second.
 const FRAME: Duration = Duration::from_millis(16);
 
-/// How long after [`Stage::suspend`] a SIGCONT is attributed to the end of the suspension. It arrives immediately; if
-/// the program was not stopped, none arrives, and a later one is a new event.
+/// How long after [`Stage::suspend`] a SIGCONT counts as the end of the suspension, which it follows immediately. None
+/// follows if the program was not stopped.
 const OWN_CONTINUATION: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,18 +32,18 @@ pub enum Source {
     Nothing,
 }
 
-/// An event that the program has to handle, unlike resizing, stopping and continuing.
+/// An event for the program, unlike resizing, stopping and continuing.
 #[derive(Debug)]
 pub enum StageEvent {
     Key(Key),
     Mouse(Mouse),
     Byte(u8),
     End,
-    /// Leave in an orderly way: SIGINT, SIGTERM, SIGQUIT.
+    /// SIGINT, SIGTERM or SIGQUIT: leave in an orderly way.
     Leave,
-    /// No frame is drawn from now on and no key arrives.
+    /// No further frame is drawn, and no key arrives.
     Gone(io::Error),
-    /// It is time for [`Stage::draw`].
+    /// Call [`Stage::draw`].
     Frame,
 }
 
@@ -55,19 +55,19 @@ pub struct Stage {
     signals: Signals,
     next_frame: Instant,
     changed: bool,
-    // When the program continued after suspending itself, until the signal for that has arrived.
+    // The end of a suspension, until its signal has arrived.
     went_on: Option<Instant>,
-    // The end of the time during which keys are ignored.
+    // Until then, keys are ignored.
     quiet: Option<Instant>,
-    // An error that was not reported yet.
+    // Not reported yet.
     trouble: Option<io::Error>,
 }
 
 impl Stage {
     /// Takes control of standard output if the program draws on it (`drawn`), and listens for keys and signals.
     ///
-    /// Must be called on a runtime and before any other thread is started: SIGTSTP would stop the program through a
-    /// thread that does not block it, without restoring the terminal.
+    /// Must be called on a runtime and before any other thread starts: a thread that does not block SIGTSTP would stop
+    /// the program without restoring the terminal.
     pub fn enter(drawn: bool, source: Source) -> io::Result<Self> {
         let signals = if drawn { Signals::for_screen()? } else { Signals::listen()? };
         let mode = match source {
@@ -85,13 +85,11 @@ impl Stage {
         Ok(Self { screen, inputs, signals, next_frame, changed: true, went_on: None, quiet: None, trouble: None })
     }
 
-    /// Marks the screen as changed, so that a frame is due.
     pub const fn change(&mut self) {
         self.changed = true;
     }
 
-    /// Draws if the screen has changed and the last frame is long enough ago. [`Stage::next`] reports when that is the
-    /// case.
+    /// Draws if the screen has changed and the last frame is long enough ago. [`Stage::next`] reports when.
     pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) {
         let now = Instant::now();
         if !self.changed || now < self.next_frame {
@@ -102,13 +100,12 @@ impl Stage {
         self.with_screen(|screen| screen.draw(render));
     }
 
-    /// The next frame redraws everything, because another program wrote on the terminal.
+    /// Makes the next frame redraw everything after another program's output.
     pub fn invalidate(&mut self) {
         self.changed = true;
         self.with_screen(Screen::invalidate);
     }
 
-    /// Restores the terminal and stops the program, as Ctrl-Z does.
     pub fn suspend(&mut self) {
         self.changed = true;
         self.with_screen(Screen::suspend);
@@ -119,8 +116,8 @@ impl Stage {
         self.with_screen(Screen::ring);
     }
 
-    /// Ignores keys and mouse for this time, including queued ones: a key that was meant for a game that has just
-    /// ended must not trigger the next action. Ctrl-C, Ctrl-L and Ctrl-Z still work. A frame is due at the end.
+    /// Ignores keys and mouse for this time, including queued ones: a key for an ended game must not trigger the next
+    /// action. Ctrl-C, Ctrl-L and Ctrl-Z still work. A frame is due at the end.
     pub fn ignore_keys(&mut self, time: Duration) {
         self.quiet = Some(Instant::now() + time);
         self.changed = true;
@@ -197,7 +194,7 @@ impl Stage {
 
 /// The capacity of the queue of keys. If it is full, the reading thread waits.
 const WAITING: usize = 64;
-/// The minimum time between two keys from a pipe, so that a file of keys does not overflow the server's socket.
+/// Between two keys from a pipe, so that a file of keys does not overflow the server's socket.
 const PIPE_PACE: Duration = Duration::from_millis(2);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,7 +207,7 @@ pub(crate) enum Input {
 #[derive(Debug)]
 pub(crate) struct Inputs {
     inputs: Option<mpsc::Receiver<Input>>,
-    // When the next byte is taken from a pipe; `None` for a terminal, which is always read.
+    // When to take the next byte from a pipe; `None` for a terminal, which is always read.
     next_byte: Option<Instant>,
 }
 
@@ -241,7 +238,7 @@ impl Inputs {
                     Err(_) => break,
                 }
             }
-            // Harmless if the program has dropped the receiver.
+            // The program may have dropped the receiver.
             let _ = sender.blocking_send(Input::End);
         })?;
         Ok(Self { inputs: Some(inputs), next_byte: Some(Instant::now()) })

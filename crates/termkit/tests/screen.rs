@@ -1,4 +1,4 @@
-//! Each test runs a part of this very program in a terminal of its own.
+//! Each test runs a part of this program in its own terminal.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
@@ -16,7 +16,7 @@ struct Captured {
     alternate: String,
 }
 
-/// Runs the ignored test `part` and checks that the modes are the same afterwards.
+/// Runs the ignored test `part` and checks that it leaves the modes unchanged.
 fn run(part: &str) -> Captured {
     let pair = native_pty_system().openpty(SIZE).unwrap();
     let before = format!("{:?}", pair.master.get_termios());
@@ -29,7 +29,7 @@ fn run(part: &str) -> Captured {
     let mut output = pair.master.try_clone_reader().unwrap();
     let mut parser = vt100::Parser::new(SIZE.rows, SIZE.cols, 0);
     let (mut alternate, mut byte) = (String::new(), [0]);
-    // The end is reported as an error once the program has exited.
+    // The terminal reports the program's exit as an error.
     while let Ok(1) = output.read(&mut byte) {
         parser.process(&byte);
         if parser.screen().alternate_screen() {

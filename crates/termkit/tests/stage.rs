@@ -1,4 +1,4 @@
-//! Each test runs a part of this very program in a terminal of its own.
+//! Each test runs a part of this program in its own terminal.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
