@@ -184,7 +184,7 @@ impl Plan {
             return Err(UsageError((*why).into()));
         }
         let wanted = RulePreferences { length, repeats, colours };
-        // If these rules are not valid, no input at the prompts could make them valid.
+        // No input at the prompts can make invalid rules valid.
         let rules = wanted.without_asking().map_err(|error| UsageError(error.to_string()))?;
         Ok(Self::Play(Play { panel, wanted, rules, seed, daily, duel, hints }))
     }

@@ -1,6 +1,6 @@
 //! The file of statistics.
 //!
-//! It is changed under a lock, because two games may end at the same time, and replaced atomically. A damaged file is
+//! It is changed under a lock, since two games may end at the same time, and replaced atomically. A damaged file is
 //! renamed and never overwritten.
 
 use std::{
@@ -19,13 +19,13 @@ use mastermind::{Puzzle, Record, record::MAX_RECORD};
 
 use crate::round::{Attempt, Round};
 
-/// The directory of the file, below the user's data directory.
+/// Below the user's data directory.
 const FOLDER: &str = "arcade";
 const FILE: &str = "mastermind-record";
 
 const MOST_DAMAGED: usize = 1_000;
 
-/// Two seconds in total; a write takes a few milliseconds.
+/// Two seconds in total. A write takes a few milliseconds.
 const TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -39,9 +39,9 @@ pub(crate) struct Book {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Added {
     pub(crate) record: Record,
-    /// Whether it is the first game of its puzzle; later ones are not counted.
+    /// Later games of its puzzle do not count.
     pub(crate) first: bool,
-    /// A message about a damaged file that was renamed.
+    /// Reports that a damaged file was renamed.
     pub(crate) notice: Option<String>,
 }
 
@@ -50,7 +50,7 @@ impl Book {
         Self { folder: data_directory(|name| env::var_os(name)).map(|directory| directory.join(FOLDER)), tries: TRIES }
     }
 
-    /// Reads the statistics, which are empty if there is no file.
+    /// Empty without a file.
     pub(crate) fn read(&self) -> anyhow::Result<Record> {
         let path = self.folder()?.join(FILE);
         read(&path).map_err(about(&path))?.map_err(|why| {
@@ -59,12 +59,11 @@ impl Book {
         })
     }
 
-    /// Records that the puzzle was started, at its first answer.
+    /// Records the start of a puzzle, at its first answer.
     pub(crate) fn begin(&self, puzzle: Puzzle) -> anyhow::Result<Added> {
         self.change(|record| record.begin(puzzle))
     }
 
-    /// Only the first game of a puzzle counts.
     pub(crate) fn add(&self, round: &Round) -> anyhow::Result<Added> {
         self.change(|record| {
             let first = match round.attempt() {
@@ -76,13 +75,12 @@ impl Book {
         })
     }
 
-    /// `change` returns whether the file has to be written.
+    /// `change` returns whether the file must be written.
     fn change(&self, change: impl FnOnce(&mut Record) -> bool) -> anyhow::Result<Added> {
         let folder = self.folder()?;
         let path = folder.join(FILE);
         fs::create_dir_all(folder).map_err(about(folder))?;
         let lock = folder.join(format!("{FILE}.lock"));
-        // Held until the handle is dropped.
         let _lock = lock_file(&lock, self.tries).map_err(about(&lock))?;
         let (mut record, notice) = match read(&path).map_err(about(&path))? {
             Ok(record) => (record, None),
@@ -113,7 +111,7 @@ fn about(path: &Path) -> impl FnOnce(io::Error) -> anyhow::Error {
 }
 
 fn data_directory(setting: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    // According to the XDG specification, relative paths are ignored.
+    // The XDG specification ignores relative paths.
     let absolute = |name: &str| setting(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_DATA_HOME").or_else(|| {
         if cfg!(windows) {
@@ -126,7 +124,7 @@ fn data_directory(setting: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf>
     })
 }
 
-/// The inner error describes the damage of the file.
+/// The inner error describes the damage.
 fn read(path: &Path) -> io::Result<Result<Record, String>> {
     let bytes = match fs::metadata(path) {
         // Reading a pipe would block.
@@ -148,7 +146,7 @@ fn read(path: &Path) -> io::Result<Result<Record, String>> {
 fn rename_damaged(path: &Path) -> io::Result<PathBuf> {
     for number in 1..=MOST_DAMAGED {
         let aside = path.with_file_name(format!("{FILE}.damaged-{number}"));
-        // There is no race: this process holds the lock.
+        // No race, since this process holds the lock.
         if !aside.try_exists()? {
             fs::rename(path, &aside)?;
             return Ok(aside);
@@ -184,7 +182,7 @@ mod tests {
         Rules::new(4, 8, true).unwrap()
     }
 
-    /// A game whose code was set by a person, which can be repeated any number of times.
+    /// The code is a user's, so the game can be repeated.
     fn won_game() -> Round {
         let code: Code = "1234".parse().unwrap();
         let mut round = Round::with_code(rules(), Style::Text, code, 1).unwrap();

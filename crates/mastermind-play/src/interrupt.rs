@@ -16,7 +16,7 @@ mod unix {
     use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, isatty, tcgetattr, tcsetattr};
     use signal_hook::{consts::SIGQUIT, low_level::pipe};
 
-    /// Set while typing is hidden. The threads that handle signals wait for this lock.
+    /// Set during hidden input. The threads that handle signals wait for this lock.
     static BEFORE: Mutex<Option<Before>> = Mutex::new(None);
 
     struct Before {
@@ -27,7 +27,7 @@ mod unix {
     }
 
     impl Before {
-        /// The terminal then does no line editing: each byte can be read as soon as it is typed.
+        /// Disables line editing, so that each byte can be read as soon as it is typed.
         fn begin(prompt: String, typed: usize, length: usize) -> Option<Self> {
             let as_it_was = tcgetattr(rustix::stdio::stdin()).ok()?;
             let mut modes = as_it_was.clone();
@@ -36,7 +36,7 @@ mod unix {
             modes.special_codes[SpecialCodeIndex::VTIME] = 0;
             tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &modes).ok()?;
             write(&prompt);
-            // Stores the end of the prompt as the terminal's saved cursor.
+            // Saves the cursor position at the end of the prompt.
             write_to_terminal("\x1b7");
             let before = Self { modes: as_it_was, prompt, typed, length };
             before.show();
@@ -60,9 +60,8 @@ mod unix {
         before()
     }
 
-    /// Makes SIGQUIT and the signals of [`sigkit::ending`] end the program like the end of its input, even while it
-    /// is blocked. SIGTSTP stops it after restoring the echo of the terminal. Must be called before any other thread
-    /// is started.
+    /// Makes SIGQUIT and the signals of [`sigkit::ending`] end the program like the end of its input, even while it is
+    /// blocked. SIGTSTP stops it after restoring the terminal's echo. Must be called before any other thread starts.
     pub(crate) fn end_quietly() -> io::Result<()> {
         termkit::stops::listen(|| {
             stop();
@@ -76,8 +75,8 @@ mod unix {
             if told.read_exact(&mut [0]).is_ok() {
                 let mut before = before();
                 restore(&mut before);
-                // Starts a new line after the `^C` of the terminal. Standard output may be closed, and a thread that
-                // is blocked on its reader may hold the lock.
+                // A new line after the terminal's `^C`. Standard output may be closed, and a thread that is blocked on
+                // its reader may hold the lock.
                 write("\n");
                 process::exit(0);
             }
@@ -85,8 +84,7 @@ mod unix {
         Ok(())
     }
 
-    /// Shows `prompt`, and stars for the typed characters, until the result is dropped; `None` if standard input is
-    /// not a terminal.
+    /// Shows `prompt`, and stars for typed characters, until the result is dropped; `None` without a terminal as input.
     pub(crate) fn read_secret(prompt: &str, length: usize) -> Option<Hidden> {
         let mut before = before();
         *before = Some(Before::begin(prompt.to_owned(), 0, length)?);
@@ -103,7 +101,7 @@ mod unix {
         }
     }
 
-    /// Shows a hidden-answer prompt again after the program was stopped.
+    /// Shows the hidden-answer prompt again after the stop.
     fn stop() {
         let mut before = before();
         let hidden = restore(&mut before);
@@ -141,7 +139,7 @@ mod unix {
 #[cfg(not(unix))]
 pub(crate) use elsewhere::{end_quietly, read_secret, write_whole};
 
-// Other systems: the system ends the program, and typing cannot be hidden.
+// Elsewhere, the system ends the program, and typing cannot be hidden.
 #[cfg(not(unix))]
 mod elsewhere {
     use std::io;
@@ -157,7 +155,7 @@ mod elsewhere {
         None
     }
 
-    /// Never constructed, because typing is never hidden here.
+    /// Never constructed, since typing is never hidden here.
     pub(crate) enum Hidden {}
 
     impl Hidden {

@@ -1,6 +1,6 @@
-//! Mastermind in the terminal: the command line ([`Args`]), the text game, the panel game (`panel::Table` is its
-//! state, `panel::View` its picture), the codebreaker that plays all codes, and the statistics file. [`mastermind`]
-//! has the rules.
+//! Mastermind in the terminal: the command line ([`Args`]), the text game, the panel game (`panel::Table` is its state,
+//! `panel::View` its picture), the codebreaker that plays all codes, and the statistics file. [`mastermind`] has the
+//! rules.
 
 mod args;
 mod book;
@@ -28,7 +28,7 @@ use crate::{
     round::{Setter, Settings},
 };
 
-/// Columns of the longest bar of the distribution of turns.
+/// The longest bar of the distribution of turns, in columns.
 pub(crate) const BAR: usize = 40;
 
 const OUTPUT: &str = "standard output";

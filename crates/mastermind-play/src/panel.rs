@@ -31,7 +31,7 @@ use crate::{
 
 const RESULT: Duration = Duration::from_secs(1);
 
-/// The terminal is restored when this returns.
+/// Restores the terminal before it returns.
 pub(crate) fn play(settings: Settings, book: &Book) -> anyhow::Result<()> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let table = runtime.block_on(async {
@@ -39,7 +39,7 @@ pub(crate) fn play(settings: Settings, book: &Book) -> anyhow::Result<()> {
         let table = Table::new(settings);
         anyhow::Ok(Player { stage, table, depth: Depth::from_environment(), window: Size::ZERO, book }.run().await)
     })?;
-    // Printed on the normal screen, where it can be copied.
+    // On the normal screen, where it can be copied.
     if let Some(share) = table.share {
         let mut out = io::stdout().lock();
         writeln!(out, "{share}")?;
@@ -76,7 +76,7 @@ impl Player<'_> {
     /// Returns whether the program should end.
     async fn handle_next(&mut self) -> bool {
         let event = self.stage.next(true).await;
-        // Midnight may have passed during the wait.
+        // Midnight may have passed.
         self.keep_date();
         let was_over = self.table.is_over();
         let fits = !is_small(self.window);
@@ -103,7 +103,7 @@ impl Player<'_> {
         };
         self.stage.change();
         if self.table.is_over() && !was_over {
-            // Keys meant for the last guess do not close the result.
+            // Keys meant for the last guess must not close the result.
             self.stage.ignore_keys(RESULT);
         }
         match request {
@@ -125,7 +125,7 @@ impl Player<'_> {
         false
     }
 
-    /// Between games the puzzle of the day follows the date; a running game keeps its own.
+    /// Between games, the puzzle of the day follows the date. A running game keeps its own.
     fn keep_date(&mut self) {
         if let Ok(day) = today(SystemTime::now()) {
             self.table.turn_page(day);

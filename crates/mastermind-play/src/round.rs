@@ -15,15 +15,15 @@ pub(crate) enum Attempt {
     Again,
 }
 
-/// A game and the generator that its lifelines draw from.
+/// A game and the generator of its lifelines.
 #[derive(Debug, Clone)]
 pub(crate) struct Round {
     game: Game,
     rng: Pcg64,
-    // `None` if a person has set the code.
+    // `None` if a user has set the code.
     origin: Option<Origin>,
     attempt: Attempt,
-    // The last hint, and the length of the history when it was given.
+    // The last hint, and the length of the history at that time.
     hint: Option<(usize, Hint)>,
 }
 
@@ -58,7 +58,6 @@ impl Round {
         }
     }
 
-    /// `None` if a person has set the code.
     pub(crate) fn puzzle(&self) -> Option<Puzzle> {
         self.origin.map(|origin| Puzzle { rules: self.game.rules(), origin })
     }
@@ -76,7 +75,7 @@ impl Round {
         self.puzzle().filter(|_| self.attempt == Attempt::Unknown && self.game.history().len() == 1)
     }
 
-    /// Returns the result of a puzzle of the day once it is over.
+    /// The result of a puzzle of the day, once it is over.
     pub(crate) fn share(&self) -> Option<String> {
         mastermind::share(&self.game, Some(self.day()?), self.attempt == Attempt::Again)
     }
@@ -85,7 +84,7 @@ impl Round {
         self.game.apply(action, &mut self.rng)
     }
 
-    /// From here on the game counts as one with hints; repeated calls before the next answer count once.
+    /// Counts the game as one with hints, and repeated calls before the next answer once.
     pub(crate) fn hint(&mut self) -> Option<Hint> {
         let now = self.game.history().len();
         if self.hint.as_ref().is_none_or(|(then, _)| *then != now) {
@@ -127,7 +126,7 @@ impl RulePreferences {
         Rules::new(length, self.colours.unwrap_or(MAX_COLOURS), self.repeats.unwrap_or(repeats))
     }
 
-    /// The shortest code with repeats, unless given otherwise.
+    /// The defaults are the shortest code and repeats.
     pub(crate) fn without_asking(self) -> Result<Rules, ConfigError> {
         self.rules(MIN_LENGTH, true)
     }
@@ -143,10 +142,10 @@ pub(crate) enum Setter {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) wanted: RulePreferences,
-    /// The rules if the user is not prompted.
+    /// The rules without prompts.
     pub(crate) rules: Rules,
     pub(crate) setter: Setter,
-    /// The seed of the next game, or of its lifelines.
+    /// Of the next game, or of its lifelines.
     pub(crate) seed: u64,
     pub(crate) hints: bool,
 }

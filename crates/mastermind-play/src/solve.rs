@@ -1,4 +1,4 @@
-//! `solve`: the codebreaker plays all codes of a game, one given code, or one unknown code.
+//! `solve`: the codebreaker plays all codes, one given code, or one unknown code.
 
 mod interactive;
 
@@ -29,7 +29,7 @@ use rand_pcg::Pcg64;
 
 use crate::{BAR, interrupt, voice::advice};
 
-/// Up to this number all guesses are judged at each turn; six pegs in eight colours have 262,144.
+/// Up to this number of guesses, all are judged at each turn. Six pegs in eight colours have 262,144.
 const ALL_JUDGED: u64 = 300_000;
 
 /// The most guesses of a game that is searched for a proof: four pegs in eight colours.
@@ -182,7 +182,7 @@ fn one(rules: Rules, code: Code) -> anyhow::Result<String> {
 const QUIET: Duration = Duration::from_millis(700);
 const WIDTH: usize = 30;
 
-/// Several threads may draw it; shown on terminals only.
+/// Drawn by several threads, on terminals only.
 struct Bar(Mutex<Progress>);
 
 impl Bar {
@@ -217,16 +217,16 @@ fn searched(progress: &solver::Progress, seconds: u64) -> String {
     let solver::Progress { nodes, openings_done: done, openings, best } = *progress;
     let best = best.map_or(String::new(), |best| format!(", best total {best}"));
     let bar = progress_bar(done as u64, openings as u64, WIDTH);
-    // After the last first guess its number is shown instead of the next one.
+    // Stays at the last number once all are done.
     let current = (done + 1).min(openings);
     format!("{bar} first guess {current} of {openings}, {nodes} nodes{best}, {seconds} s")
 }
 
-/// Jobs with more codes are divided, so that no worker is left with a large one; in large games the limit is a 4096th
+/// Jobs with more codes are divided, so that no worker is left with a large one. In large games, the limit is a 4096th
 /// of all codes.
 const DIVIDED: usize = 500;
 
-/// Returns [`Stopped`] also if a thread panics.
+/// Also returns [`Stopped`] if a thread panics.
 fn run_pool(breaker: &Codebreaker, threads: usize, codes: u64, stop: &AtomicBool, bar: &Bar) -> Result<Tally, Stopped> {
     let most = usize::try_from(codes / 4096).unwrap_or(usize::MAX).max(DIVIDED);
     let found = AtomicU64::new(0);
@@ -245,7 +245,7 @@ fn run_pool(breaker: &Codebreaker, threads: usize, codes: u64, stop: &AtomicBool
     })
 }
 
-/// `play` plays a job, or divides it and returns the remaining jobs, which are distributed in the next round.
+/// `play` plays a job, or divides it and returns the remaining jobs for the next round.
 fn share_out(
     threads: usize,
     job: Job,
@@ -255,7 +255,7 @@ fn share_out(
     let mut tally = Tally::default();
     let mut jobs = vec![job];
     while !jobs.is_empty() {
-        // The largest jobs are taken first, so that no worker is left with one.
+        // Largest first, so that no worker is left with a large one.
         jobs.sort_by_key(Job::codes);
         let waiting = Mutex::new(jobs);
         let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();

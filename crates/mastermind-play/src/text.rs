@@ -1,4 +1,4 @@
-//! The text game: questions and answers line by line, for a person or through a pipe.
+//! The text game: line by line, for a user or through a pipe.
 
 use std::{
     io::{self, BufRead, ErrorKind, Read, StdinLock, Stdout, Write},
@@ -18,7 +18,7 @@ use crate::{
     voice,
 };
 
-/// `person` is set for a person at a terminal, and unset for a program on a pipe.
+/// `person` marks a user at a terminal, not a program on a pipe.
 pub(crate) fn play(settings: Settings, book: Option<&Book>, person: bool) -> io::Result<()> {
     let mut console = Console::new(person);
     let played = match settings.setter {
@@ -33,7 +33,7 @@ pub(crate) fn play(settings: Settings, book: Option<&Book>, person: bool) -> io:
     }
 }
 
-/// Reads `yes`, `no` or the first letter of one, in any case.
+/// Accepts `yes`, `no` or their first letters, in any case.
 pub(crate) fn yes_or_no(typed: &str) -> Option<bool> {
     match &*typed.to_ascii_lowercase() {
         "yes" | "y" => Some(true),
@@ -55,7 +55,7 @@ fn games(console: &mut Console, mut settings: Settings, book: Option<&Book>) -> 
         };
         let mut round = settings.deal(rules, Style::Text);
         if let Some(book) = book {
-            // An error of the statistics is shown when they are written.
+            // Errors are shown when the statistics are written.
             let seen = |puzzle| book.read().is_ok_and(|record| record.has_begun(puzzle));
             if round.puzzle().is_some_and(seen) {
                 round.set_attempt(false);
@@ -94,7 +94,7 @@ fn take_down(console: &mut Console, round: &mut Round, book: &Book) -> Reply<()>
         let _whole = interrupt::write_whole();
         book.begin(puzzle)
     };
-    // After an error the write is retried at the end, and only then is the error shown.
+    // After an error, the write is retried at the end, where a second error is shown.
     if let Ok(begun) = begun {
         round.set_attempt(begun.first);
         console.print_all(begun.notice)?;
@@ -161,7 +161,7 @@ fn game(console: &mut Console, mut round: Round, hints: bool, book: Option<&Book
             hint(console, &mut round)?;
         }
         let events = turn(console, &mut round)?;
-        // Counted before the answer is shown, because the answer could be used in another game.
+        // Counted before the answer is shown, since another game could use the answer.
         if let Some(book) = book {
             take_down(console, &mut round, book)?;
         }
@@ -177,7 +177,7 @@ fn hint(console: &mut Console, round: &mut Round) -> Reply<()> {
     Ok(console.print_all(advice.iter().map(|line| format!("Hint  : {line}")))?)
 }
 
-/// Shows all guesses and lifelines, so that none has scrolled out of sight.
+/// Shows everything, since some may have scrolled out of sight.
 fn history(console: &mut Console, game: &Game) -> Reply<()> {
     if !console.person {
         return Ok(());
@@ -199,7 +199,6 @@ fn history(console: &mut Console, game: &Game) -> Reply<()> {
     Ok(())
 }
 
-/// Prompts until an action takes a turn.
 fn turn(console: &mut Console, round: &mut Round) -> Reply<Vec<Event>> {
     loop {
         let game = round.game();
@@ -219,7 +218,7 @@ fn turn(console: &mut Console, round: &mut Round) -> Reply<Vec<Event>> {
         if typed.eq_ignore_ascii_case("hint") {
             hint(console, round)?;
         } else {
-            // Other errors than a refused lifeline mean that the input is not a valid action in this game.
+            // Other errors mean an input that is no valid action in this game.
             let refused = match Action::parse(&typed).map(|action| (action, round.apply(action))) {
                 Ok((_, Ok(events))) => return Ok(events),
                 Ok((Action::Lifeline(_), Err(error))) => voice::refused(error, Style::Text),
@@ -272,7 +271,7 @@ fn duel(console: &mut Console, mut settings: Settings) -> Reply<()> {
     Ok(console.print_all(voice::verdict(outcomes))?)
 }
 
-/// In bytes, far more than any answer has.
+/// In bytes, far above any answer.
 const MAX_LINE: usize = 256;
 /// Quoted characters of a wrong answer.
 const SHOWN: usize = 24;
@@ -306,7 +305,6 @@ impl Console {
         Self { input: io::stdin().lock(), output: io::stdout(), person, explained: false }
     }
 
-    /// Lines are wrapped at words for a person.
     fn print(&mut self, line: &str) -> io::Result<()> {
         if self.person {
             let width = usize::from(cmdkit::stdout_size().0);
@@ -323,7 +321,7 @@ impl Console {
         lines.into_iter().try_for_each(|line| self.print(line.as_ref()))
     }
 
-    /// `quit` and `help` work at every prompt. Blanks around the answer are removed.
+    /// `quit` and `help` work at every prompt. Removes blanks around the answer.
     fn read_answer(&mut self, prompt: &str) -> Reply<String> {
         loop {
             self.prompt(prompt)?;
@@ -369,7 +367,7 @@ impl Console {
     }
 }
 
-/// For a terminal without line editing. After each key, `show` receives the number of characters.
+/// For a terminal without line editing. `show` receives the number of characters after each key.
 fn read_typed(input: &mut impl BufRead, mut show: impl FnMut(usize)) -> Option<String> {
     let mut typed = String::new();
     loop {
@@ -393,8 +391,8 @@ fn read_typed(input: &mut impl BufRead, mut show: impl FnMut(usize)) -> Option<S
     }
 }
 
-/// Bytes that are not UTF-8 become U+FFFD, which no answer contains. `None` at the end of the input, or if it cannot
-/// be read.
+/// Bytes that are not UTF-8 become U+FFFD, which no answer contains. `None` at the end of the input, or if it cannot be
+/// read.
 fn read_line(input: &mut impl BufRead) -> Option<String> {
     let mut line = Vec::new();
     input.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line).ok()?;
@@ -428,7 +426,7 @@ mod tests {
     fn any_input_is_read_as_bounded_lines() {
         let mut input = [&b"4\r\n\n \xff7\n"[..], &b"1".repeat(5000), b"\nlast"].concat();
         input.extend([0]);
-        // A small buffer, so that lines are split at arbitrary points.
+        // A small buffer splits lines at arbitrary points.
         let mut reader = io::BufReader::with_capacity(7, &input[..]);
         let mut next = || read_line(&mut reader);
         assert_eq!(next().unwrap(), "4\r");

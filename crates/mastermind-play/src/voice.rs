@@ -10,7 +10,7 @@ use mastermind::{
 
 use crate::{BAR, book::Added};
 
-/// The messages at the end of a game, without the number of turns.
+/// At the end of a game, without the number of turns.
 pub(crate) fn ending(outcome: Outcome) -> [String; 2] {
     match outcome {
         Outcome::Won(_) => [
@@ -51,7 +51,7 @@ pub(crate) fn cost(lifeline: Lifeline, style: Style) -> String {
     count(lifeline.cost(style), style)
 }
 
-/// Turns are rows on the panels.
+/// Panels call turns rows.
 fn count(turns: usize, style: Style) -> String {
     let (unit, plural) = (unit(style), if turns == 1 { "" } else { "s" });
     format!("{turns} {unit}{plural}")
@@ -164,7 +164,7 @@ pub(crate) fn statistics(record: &Record) -> String {
     format!("{}\nTurns taken in games without hints:\n{}", summary(record), record.bars(BAR))
 }
 
-/// The number of possible codes, the codes if they are few, and the codebreaker's guess with its reason.
+/// The number of possible codes, the codes if few, and the codebreaker's guess with its reason.
 pub(crate) fn advice(hint: &Hint) -> Vec<String> {
     let Hint { remaining, possible, guess, may_win, bits, expected, worst, sampled, tried } = hint;
     if *remaining == 1 {

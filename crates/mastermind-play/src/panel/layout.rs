@@ -21,15 +21,15 @@ use termkit::Overlay;
 use crate::panel::state::{HELP, Menu};
 
 pub(crate) const SIZE: Size = Size::new(76, 18);
-/// The size of the original program, whose layout larger windows use, up to the sizes with larger pegs.
+/// The original program's size, whose layout larger windows use, up to the sizes with larger pegs.
 pub(super) const CLASSIC: Size = Size::new(90, 26);
-/// The minimum number of columns at which the classic layout has room beside the guesses.
+/// In columns: the classic layout with room beside the guesses.
 const WIDE: u16 = 108;
-/// Columns for an answer beside the guesses.
+/// For an answer beside the guesses, in columns.
 const ANSWER: u16 = 17;
-/// The minimum number of columns beside the board for explanations and messages beside each other.
+/// In columns: room beside the board for explanations and messages side by side.
 const SIDE_BY_SIDE: u16 = 120;
-/// The minimum number of rows of the messages when the explanations also list the keys.
+/// In rows: the messages below explanations that list the keys.
 const MESSAGES: u16 = 16;
 
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ pub(super) struct Panels {
     pub(super) log: Rect,
     pub(super) peg: Size,
     step: u16,
-    /// Whether answers are beside the guesses instead of below them.
+    /// Answers are beside the guesses instead of below them.
     pub(super) beside: bool,
 }
 
@@ -56,7 +56,7 @@ impl Panels {
         } else {
             (Size::new(1, 1), 1, true)
         };
-        // The outer columns are part of the frame, which is one column wide.
+        // The frame, one column wide, includes the outer columns.
         let pegs = COUNT * (peg.width + 1) + 1;
         let left = pegs + if beside { ANSWER } else { 0 };
         let guess_height = peg.height + 4;
@@ -74,7 +74,7 @@ impl Panels {
         Self { guess, history, guide, log, peg, step, beside }
     }
 
-    /// The area without the lines of the common frame, where these leave room for the same layout.
+    /// The area without the lines of the common frame, if that leaves room for the same layout.
     pub(super) fn inner(area: Rect) -> Rect {
         let inner = Rect { y: area.y + area.height.min(1), height: area.height.saturating_sub(2), ..area };
         let alike = |one: Self, other: Self| (one.peg, one.step, one.beside) == (other.peg, other.step, other.beside);
@@ -94,7 +94,7 @@ impl Panels {
         self.guess.y + 2
     }
 
-    /// The first row of the pegs of a turn, counted from 0.
+    /// The first row of the pegs of a turn, which counts from 0.
     pub(super) const fn history_row(self, turn: u16) -> u16 {
         self.history.y + 1 + turn * self.step
     }
@@ -108,7 +108,6 @@ impl Panels {
         }
     }
 
-    /// The word that submits the guess, in the frame below it.
     pub(super) const fn submit(self) -> Rect {
         const WIDTH: u16 = 7;
         let pegs = self.column(COUNT) - self.guess.x;
@@ -134,7 +133,7 @@ pub(super) struct MenuPlaces {
 }
 
 impl MenuPlaces {
-    /// Rows from the pegs to the last line of text.
+    /// From the pegs to the last line of text.
     const ROWS: u16 = 13;
     /// The tip needs its frame and two lines.
     const LEAST_TIP: u16 = 4;
@@ -150,7 +149,7 @@ impl MenuPlaces {
         }
     }
 
-    /// `column` of the original program, counted from the middle of its window.
+    /// `column` of the original program, relative to the middle of its window.
     pub(super) const fn column(self, column: u16) -> u16 {
         (self.middle + column).saturating_sub(CLASSIC.width / 2)
     }
@@ -173,7 +172,7 @@ const KEYS: u16 = 10;
 /// A narrower panel has a row for each part of an answer.
 const WIDE_GUIDE: u16 = 68;
 
-/// The keys are included if `spare` rows are enough for them.
+/// Includes the keys if `spare` rows are enough for them.
 pub(super) fn guide_height(width: u16, spare: u16) -> u16 {
     let least = 2 + PEGS + answers(width);
     let keys = if spare > least + KEYS { 1 + keys(width).len() } else { 0 };
@@ -190,7 +189,6 @@ pub(super) fn keys(width: u16) -> Vec<Line<'static>> {
     Overlay::new("", rows).lines(usize::from(width.saturating_sub(4)))
 }
 
-/// The place of a peg, counted from 0, and its name.
 pub(super) fn place(guide: Rect, peg: usize) -> Rect {
     let (number, width) = (u16::try_from(peg).unwrap_or(u16::MAX), guide.width.saturating_sub(2) / COLUMNS);
     Rect::new(guide.x + 1 + number % COLUMNS * width, guide.y + 1 + number / COLUMNS, width, 1)

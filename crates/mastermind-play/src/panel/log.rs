@@ -16,7 +16,7 @@ impl Message {
         Self(pieces.into_iter().collect())
     }
 
-    /// Rows are cut at blanks where possible; each character takes one column.
+    /// Rows are cut at blanks where possible. Each character takes one column.
     fn rows(&self, width: usize) -> Vec<Vec<(char, Tone)>> {
         let mut rest: Vec<(char, Tone)> =
             self.0.iter().flat_map(|(text, tone)| text.chars().map(|character| (character, *tone))).collect();
@@ -44,12 +44,12 @@ impl<T: Into<String>> From<T> for Message {
 /// The newest last.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log {
-    // Each with its number of consecutive repetitions.
+    // With the number of consecutive repetitions.
     messages: Vec<(Message, usize)>,
 }
 
 impl Log {
-    /// A repetition of the last message increases its count, so that it is visible in a full window too.
+    /// A repeated message increases its count, which shows in a full window too.
     pub(crate) fn add(&mut self, message: impl Into<Message>) {
         let message = message.into();
         match self.messages.last_mut() {

@@ -1,8 +1,8 @@
 //! Colours, in the four depths of [`Depth`].
 //!
-//! In true colour, digits are drawn on the colours of the original program. Pairs with too little contrast (black on
-//! blue, black on purple, white on gray, red on white) are replaced by pairs with a contrast of at least 4.5 : 1.
-//! With fewer colours the nearest are used; without colours, modifiers and digits carry the information.
+//! In true colour, digits are drawn on the original program's colours. Pairs with too little contrast (black on blue,
+//! black on purple, white on gray, red on white) are replaced by pairs with at least 4.5 : 1. With fewer colours, the
+//! nearest are used; without colours, modifiers and digits carry the information.
 
 use mastermind::Peg;
 use ratatui::style::{Color, Modifier, Style};
@@ -37,10 +37,10 @@ const BLUE: Shade = Shade(Color::Rgb(0, 0, 255), Color::Blue);
 const GREEN: Shade = Shade(Color::Rgb(0, 255, 0), Color::LightGreen);
 const PURPLE: Shade = Shade(Color::Rgb(170, 0, 255), Color::Magenta);
 const ORANGE: Shade = Shade(Color::Rgb(255, 170, 0), Color::LightYellow);
-/// The nearest colour is brown on some terminals, which is too dark to read, and yellow on others.
+/// The nearest colour is yellow on some terminals, and elsewhere a brown that is too dark to read.
 const ORANGE_PEG: Shade = Shade(ORANGE.0, Color::Cyan);
 
-/// Background and digit of each colour.
+/// The background and the digit.
 const PEGS: [(Shade, Shade); 8] = [
     (WHITE, BLACK),
     (BLACK, WHITE),
@@ -54,7 +54,7 @@ const PEGS: [(Shade, Shade); 8] = [
 
 const NAMES: [&str; 8] = ["white", "black", "red", "yellow", "blue", "green", "purple", "orange"];
 
-/// The last peg has another colour at a depth of sixteen.
+/// With sixteen colours, the last peg has another colour.
 pub(super) const fn name(depth: Depth, peg: Peg) -> &'static str {
     match (depth, peg.index()) {
         (Depth::Sixteen, 7) => "cyan",
@@ -67,7 +67,7 @@ pub(super) fn style(depth: Depth, role: Role) -> Style {
     Style { bg: depth.pick(background), fg: depth.pick(foreground), ..Style::new() }.add_modifier(modifier(role, depth))
 }
 
-/// Background and text.
+/// The background and the text.
 const fn colours(role: Role) -> (Shade, Shade) {
     match role {
         Role::Plain => (BLACK, WHITE),
@@ -90,7 +90,7 @@ fn modifier(role: Role, depth: Depth) -> Modifier {
         (Role::Letter | Role::LetterBeyond, Depth::None) => Modifier::UNDERLINED,
         (Role::Cursor | Role::Chosen, Depth::None) => Modifier::REVERSED,
         (Role::ChosenPlay, Depth::None) => Modifier::REVERSED | bold,
-        // With sixteen colours, many terminals replace the colour of bold text by another one.
+        // With sixteen colours, many terminals change the colour of bold text.
         (Role::Peg(_) | Role::ChosenPlay, Depth::Indexed | Depth::True) | (Role::Peg(_) | Role::Red, Depth::None) => {
             bold
         }
@@ -103,7 +103,7 @@ fn modifier(role: Role, depth: Depth) -> Modifier {
 mod tests {
     use super::*;
 
-    /// The appearance on xterm, and on the Linux console.
+    /// On xterm, and on the Linux console.
     const OWN: [(Color, [u8; 3], [u8; 3]); 11] = [
         (Color::Black, [0, 0, 0], [0, 0, 0]),
         (Color::Red, [205, 0, 0], [170, 0, 0]),

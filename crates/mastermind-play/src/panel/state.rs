@@ -16,13 +16,13 @@ pub(super) enum Press {
     Enter,
     Escape,
     Back,
-    /// 0 to 9; there is no colour 0, and 9 is the ninth symbol.
+    /// From 0, which is no colour, to 9, the ninth symbol.
     Digit(u8),
     Hint,
     Statistics,
     Help,
     Quit,
-    /// A key without a function, which only cancels a request to leave.
+    /// Has no function, but cancels a request to leave.
     Other,
 }
 
@@ -48,7 +48,7 @@ pub(super) enum Target {
     Below(usize),
     Submit,
     Peg(Peg),
-    /// The overlay, or anything underneath it.
+    /// The overlay, or anything below it.
     Cover,
 }
 
@@ -58,7 +58,6 @@ pub(super) enum Menu {
     Quit,
 }
 
-/// The mode determines the meaning of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Menu(Menu),
@@ -81,13 +80,12 @@ pub(super) enum Overlaid {
     Statistics,
 }
 
-/// A request to the program after a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Request {
     Nothing,
     Leave,
-    /// Record that the puzzle was started, and pass the result to [`Table::begun`](super::table::Table::begun).
+    /// Record the start of the puzzle, and pass the result to [`Table::begun`](super::table::Table::begun).
     Begin,
     /// Count the finished game, and pass the result to [`Table::counted`](super::table::Table::counted).
     Count,
@@ -102,9 +100,9 @@ pub(super) enum Symbol {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Duel {
     pub(super) rules: Rules,
-    /// The outcomes of the first and the second player.
+    /// Of the first and the second player.
     pub(super) outcomes: [Option<Outcome>; 2],
-    /// 1 or 2; the other player has set the code.
+    /// 1 or 2. The other player has set the code.
     pub(super) guesser: usize,
 }
 

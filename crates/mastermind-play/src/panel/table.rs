@@ -1,4 +1,4 @@
-//! The state of the panel game, modified by keys and the mouse, without input or output.
+//! The state of the panel game, without input or output. Keys and the mouse change it.
 
 use mastermind::{
     Code, Day, Lifeline, Peg, Record, Rules, Style,
@@ -17,10 +17,10 @@ use crate::{
     voice,
 };
 
-/// The message for keys without a function.
+/// For keys without a function.
 const CHOOSING: &str = "LEFT and RIGHT choose, ENTER confirms.";
 const BETWEEN: &str = "ENTER starts the second game.";
-/// The message for `Q` in a game, which leaves only from the menu and after a game.
+/// `Q` leaves only from the menu and after a game.
 const LEAVING: &str = "Esc twice opens the menu, Ctrl-C quits.";
 const OVER: &str = "It is over: ENTER plays again, ESC opens the menu, Q quits.";
 const AGAIN: &str = "ENTER plays again, ESC opens the menu, Q quits.";
@@ -39,7 +39,7 @@ pub(crate) struct Table {
     tip_given: bool,
     pub(super) overlaid: Option<Overlaid>,
     pub(super) record: Option<Record>,
-    // The puzzles started in this session, in case the statistics cannot be written.
+    // Started in this session, in case the statistics cannot be written.
     session: Record,
     /// Why the statistics could not be read.
     pub(super) trouble: Option<String>,
@@ -67,7 +67,7 @@ impl Table {
         }
     }
 
-    /// Sets the day of the next puzzle; a running game keeps its own.
+    /// Sets the day of the next puzzle. A running game keeps its own.
     pub(super) const fn turn_page(&mut self, today: Day) {
         if matches!((self.state, self.settings.setter), (State::Menu(_), Setter::Day(_))) {
             self.settings.setter = Setter::Day(today);
@@ -82,7 +82,7 @@ impl Table {
     }
 
     pub(super) fn begun(&mut self, begun: anyhow::Result<Added>) {
-        // After an error the write is retried at the end, and only then is the error shown.
+        // After an error, the write is retried at the end, where a second error is shown.
         let (Ok(begun), Some(round)) = (begun, &mut self.round) else { return };
         round.set_attempt(begun.first);
         self.log.add_all(begun.notice);
@@ -140,12 +140,11 @@ impl Table {
         Peg::new(number).filter(|_| number < colours).map_or(Symbol::Lifeline, Symbol::Peg)
     }
 
-    /// Whether all positions have the ninth symbol; the whole word is then shown.
+    /// Shows the whole word if all positions have the ninth symbol.
     pub(super) fn asks_for_lifeline(&self) -> bool {
         (0..self.length()).all(|position| self.symbol(position) == Symbol::Lifeline)
     }
 
-    /// The rows of the history, each with the entry that used it.
     pub(super) fn rows(&self) -> Vec<Entry> {
         let history = self.round.as_ref().map(|round| round.game().history()).unwrap_or_default();
         let rows = history.iter().flat_map(|entry| {
@@ -277,7 +276,7 @@ impl Table {
         self.cursor = 0;
     }
 
-    /// The number of colours of the code; the expected one before the rules are chosen.
+    /// The number of colours of the code, or the expected one before the rules are chosen.
     pub(super) fn colours(&self) -> usize {
         self.rules().unwrap_or(self.settings.rules).colours()
     }
@@ -423,7 +422,7 @@ impl Table {
             self.log.add_all(voice::verdict(duel.outcomes));
             self.log.add(AGAIN);
         }
-        // Duels are not counted.
+        // Duels do not count.
         Request::Nothing
     }
 
@@ -480,7 +479,7 @@ impl Table {
     }
 
     fn choose_repeats(&mut self, key: Press, length: usize, repeats: bool) {
-        // Yes is the first choice.
+        // The first choice is yes.
         if let Some(choice) = key.moves(usize::from(!repeats), 2) {
             self.state = State::Repeats { length, repeats: choice == 0 };
             return;

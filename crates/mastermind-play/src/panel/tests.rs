@@ -1,4 +1,4 @@
-//! The panel game as screens after keys.
+//! Screens of the panel game after keys.
 
 mod keys;
 mod puzzles;

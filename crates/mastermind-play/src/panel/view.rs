@@ -27,7 +27,7 @@ use crate::{
     voice,
 };
 
-/// The first row of messages if each question fits on one row.
+/// The first row of messages if each question fits in one row.
 const SETUP_LOG_ROW: u16 = 6;
 const SUBMIT: &str = " ENTER ";
 
@@ -36,7 +36,7 @@ pub(super) struct View<'a> {
     table: &'a Table,
     depth: Depth,
     quiet: bool,
-    // Whether the footer of `termkit::Footer` lists the keys.
+    // `termkit::Footer` lists the keys.
     framed: bool,
 }
 
@@ -44,7 +44,6 @@ pub(super) struct View<'a> {
 struct Question {
     lines: &'static [&'static str],
     choices: Vec<(String, bool)>,
-    /// Columns from one choice to the next.
     step: u16,
 }
 
@@ -68,7 +67,6 @@ impl Question {
         }
     }
 
-    /// The rows of the question, and the row of the choices below them.
     fn rows(&self, panels: Panels) -> (Vec<&'static str>, u16) {
         let width = usize::from(panels.log.width - 2);
         let rows: Vec<&str> = self.lines.iter().flat_map(|line| wrap(line, width)).collect();
@@ -91,7 +89,7 @@ impl<'a> View<'a> {
         Self { table, depth, quiet: false, framed: false }
     }
 
-    /// Without the keys that are offered after a game, because keys are ignored.
+    /// Hides the keys after a game while keys are ignored.
     #[must_use]
     pub(super) const fn quiet(self, quiet: bool) -> Self {
         Self { quiet, ..self }
@@ -215,7 +213,7 @@ impl<'a> View<'a> {
             let turn = u16::try_from(row).unwrap_or(0);
             self.cells(buffer, panels, panels.history_row(turn), &cells);
             if let Some(Entry::Guess(_, feedback)) = entry {
-                // Below the tenth guess the answer overwrites the frame.
+                // Below the tenth guess, the answer overwrites the frame.
                 let Position { x, y } = panels.answer(turn);
                 let end = self.put(buffer, x, y, &format!("RED {}", feedback.red), Role::Red);
                 self.put(buffer, end, y, &format!("  WHITE {}", feedback.white), Role::Plain);
@@ -258,13 +256,13 @@ impl<'a> View<'a> {
         self.pegs(buffer, panels.peg, Position::new(panels.column(0), y), cells, Some(panels.guess));
     }
 
-    /// A peg that would not differ from its surroundings gets an outline where the `frame` leaves room: without colours
-    /// that is every peg, otherwise the black one.
+    /// A peg that looks like its surroundings gets an outline where the `frame` leaves room: without colours every peg,
+    /// otherwise the black one.
     fn pegs(&self, buffer: &mut Buffer, size: Size, at: Position, cells: &[Cell], frame: Option<Rect>) {
         let pitch = size.width + 1;
         for (left, (cell, position)) in (at.x..).step_by(usize::from(pitch)).zip(cells.iter().zip(0..)) {
             let (text, role) = cell.drawn(position);
-            // A cell beyond the code has no area, so that it does not look like a peg.
+            // A cell outside the code has no area, so that it does not look like a peg.
             let area = Rect::new(left, at.y, size.width, size.height).intersection(buffer.area);
             if role != Role::Beyond {
                 buffer.set_style(area, style(self.depth, role));
@@ -328,7 +326,7 @@ impl Widget for &View<'_> {
         if let Some(overlaid) = self.table.overlaid {
             self.overlay(buffer, area, overlaid);
         }
-        // A box and the frame have the terminal's own colours, which need not be dark.
+        // A box and the frame have the terminal's own colours, which may not be dark.
         let plain = style(self.depth, Role::Plain);
         for cell in buffer.content.iter_mut().filter(|cell| cell.bg == Color::Reset) {
             let fg = if cell.fg == Color::Reset { plain.fg } else { None };
@@ -403,7 +401,6 @@ impl Cell {
         }
     }
 
-    /// Whether it is a peg with the colour of its surroundings.
     fn is_outlined(self, depth: Depth) -> bool {
         matches!(self, Self::Peg(peg) if style(depth, Role::Peg(peg)).bg == style(depth, Role::Plain).bg)
     }
@@ -413,7 +410,7 @@ pub(super) const fn is_small(window: Size) -> bool {
     window.width < SIZE.width || window.height < SIZE.height
 }
 
-/// In a guide of at least this width pegs have three columns.
+/// In a guide of at least this width, pegs have three columns.
 const LARGE: u16 = 13;
 
 impl View<'_> {
@@ -457,7 +454,7 @@ impl View<'_> {
             let place = places.choice(choice);
             self.put(buffer, place.x, place.y, name, if choice == selected { chosen } else { Role::Plain });
         }
-        // Long lines wrap, and the lines below them move down.
+        // Long lines wrap, and move the lines below them down.
         let mut next = 0;
         let mut centred = |buffer: &mut Buffer, row: u16, text: &str, role| {
             next = next.max(row);
@@ -484,7 +481,7 @@ impl View<'_> {
             centred(buffer, 12, &remark.iter().map(|(character, _)| character).collect::<String>(), Role::Message);
         }
         self.frame(buffer, places.tip, "Helpful Tip!");
-        // The original program has them at column 18; a narrow window has room only further to the left.
+        // At column 18 as in the original program, or further left in a narrow window.
         let (row, most) = (places.tip.y + places.tip.height / 3, places.tip.right().saturating_sub(1));
         for (row, line) in (row..).zip(TIP) {
             let left = most.saturating_sub(u16::try_from(line.len()).unwrap_or(u16::MAX));
@@ -503,7 +500,7 @@ const TIP: [&str; 2] = [
 
 const TITLE_WIDTH: usize = " THE MASTERMIND ".len();
 const KEYS: &str = " ? keys ";
-/// Keys after a game, from the longest form to the shortest.
+/// Keys after a game, longest form first.
 const AGAIN: [&str; 2] = [" ENTER plays again   ESC menu   Q quits ", " ENTER again  Q quit "];
 
 impl View<'_> {
@@ -526,7 +523,7 @@ impl View<'_> {
         };
         let row = format!(" {row}{hints} ");
         let known = format!(" code {} ", game.hint_code());
-        // In a narrow frame the title is omitted in favour of information.
+        // A narrow frame omits the title in favour of information.
         let free = usize::from(panel.width).saturating_sub(TITLE_WIDTH) / 2;
         if row.len() + 2 > free || known.len() + 2 > free {
             let line = "─".repeat(usize::from(panel.width - 2));

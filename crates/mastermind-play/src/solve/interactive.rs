@@ -4,9 +4,9 @@ use mastermind::{Code, Feedback, Knowledge, Rules, solver::Hint};
 
 use crate::voice::advice;
 
-/// In bytes; no valid row is as long.
+/// In bytes. Valid rows are shorter.
 const MAX_LINE: u64 = 256;
-/// No game needs as many.
+/// More than any game needs.
 const MAX_ROWS: usize = 100;
 
 const HELP: &str = "\
@@ -84,7 +84,7 @@ fn answer_text((number, (guess, feedback)): (usize, &(Code, Feedback))) -> Strin
     format!("Row {number}: {guess}, {feedback}")
 }
 
-/// The contradicting rows: each whose removal leaves possible codes, or else the first that leaves none.
+/// The rows whose single removal leaves possible codes, or else the first that leaves none.
 fn contradiction(rules: Rules, rows: &[(Code, Feedback)]) -> Vec<String> {
     let mut lines = vec!["No code fits all answers.".to_owned()];
     let without = |at: usize| {
@@ -106,7 +106,7 @@ fn contradiction(rules: Rules, rows: &[(Code, Feedback)]) -> Vec<String> {
     lines
 }
 
-// The rest of a line that is too long is discarded; `None` at the end of the input.
+// Discards the rest of a long line; `None` at the end of the input.
 fn read_line(input: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut bytes = Vec::new();
     if input.by_ref().take(MAX_LINE).read_until(b'\n', &mut bytes)? == 0 {
@@ -163,7 +163,6 @@ mod tests {
         String::from_utf8(output).unwrap()
     }
 
-    // The answers of a user who knows the code.
     fn answers(code: &str, repeats: bool) -> (String, usize) {
         let code: Code = code.parse().unwrap();
         let mut knowledge = Knowledge::new(Rules::new(4, 6, repeats).unwrap());

@@ -55,7 +55,6 @@ fn expected(name: &str, key: Press) -> Option<(State, Request)> {
         ("repeats", Back) => State::Length(5),
         ("repeats", Enter) => State::Edit,
         ("repeats", _) => repeats(true),
-        // A first answer.
         ("pick", Enter) => return Some((State::Edit, Request::Begin)),
         // The guess 1111 is wrong.
         ("edit", _) => State::Edit,
@@ -113,7 +112,7 @@ fn is_so_already(name: &str, key: Press) -> bool {
 fn every_key_and_every_refusal_changes_the_screen() {
     for (name, path) in paths() {
         for key in keys() {
-            // In the middle of a game Q has no function.
+            // During a game, Q has no function.
             if matches!(key, Press::Other | Press::Quit) || is_so_already(name, key) {
                 continue;
             }

@@ -23,7 +23,7 @@ const AGAIN: &str = "1/10, played again";
 fn repeated_puzzle_is_reported_marked_and_not_counted() {
     let (mut table, code) = daily(20_000);
     let mut record = Record::default();
-    // Started and left: its answers are already known.
+    // Started and left, so its answers are already known.
     play(&mut table, &mut record, "\n1122\n!!\n");
     assert!(says(&table, SEEN), "{:#?}", log(&table));
     play(&mut table, &mut record, &format!("{code}\n"));

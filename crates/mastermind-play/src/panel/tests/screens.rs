@@ -84,7 +84,7 @@ fn a_guess_has_its_answer_below_it_and_in_the_messages() {
     assert_eq!(left(&table)[6..8], ["│1│2│3│4▏* * * *│", "│RED 0  WHITE 3 │"]);
     assert_eq!(last(&table), "RED: 0  WHITE: 3  for 1234 in row 1");
     assert_eq!(backgrounds(&table, [(5, 6)]), [red_peg()]);
-    // The black digit has an outline, also beside another one.
+    // The black digit has an outline, even beside another.
     let row = |table: &Table, row| -> String {
         let buffer = drawn(table, Depth::True, 90, 26);
         (0..9).map(|column| buffer[(column, row)].symbol().to_owned()).collect()
@@ -380,7 +380,7 @@ fn a_black_peg_has_its_outline_its_digit_and_its_name_in_every_depth() {
             let buffer = drawn(&table, depth, width, height);
             let rows: Vec<String> = buffer.content.chunks(usize::from(width)).map(text).collect();
             let outlined = |left, right| rows.iter().any(|row| row.contains(&format!("{left}{peg}{right}")));
-            // Without colour its neighbours have outlines too.
+            // Without colour, its neighbours have outlines too.
             let seen = if depth == Depth::None { outlined('│', '│') } else { outlined('▕', '▏') };
             assert!(seen, "{depth:?}: {rows:#?}");
             let named = ["▕2▏black", "▕ 2 ▏black"].iter().any(|peg| place(&rows, peg).is_some());
