@@ -1,5 +1,3 @@
-//! The command line.
-
 use std::net::IpAddr;
 
 use clap::{ArgAction, Parser};

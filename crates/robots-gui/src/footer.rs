@@ -21,7 +21,7 @@ const STEERING: Keys =
 const LOOKING: Keys =
     &[("Tab", "next robot"), ("Shift+arrow", "look around"), ("B", "blasts"), ("?", "keys"), ("Q", "leave")];
 
-/// Forms of a note from the longest to the shortest, and the available keys.
+/// Forms of a note, longest first, and the available keys.
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
     pub(crate) notes: Vec<String>,
@@ -77,7 +77,6 @@ pub(crate) fn game(view: &View, game: &GamePicture, turn: Option<Duration>) -> H
     }
 }
 
-/// The notes are shown in the table, one below the other.
 pub(crate) fn result(view: &View, contact: &Contact) -> Hints {
     if contact.keys_ignored {
         return Hints::new(["Keys work again in a moment."], &[]);
@@ -96,7 +95,7 @@ pub(crate) fn result(view: &View, contact: &Contact) -> Hints {
     hints
 }
 
-/// The state of the connection, for the right end of the first line.
+/// For the right end of the first line.
 pub(crate) fn connection(view: &View, contact: &Contact) -> (&'static str, Tone) {
     match (view.role, contact.server) {
         (None, _) => ("", Tone::Plain),
@@ -137,11 +136,11 @@ pub(crate) fn trouble(view: &View, contact: &Contact) -> Option<String> {
     }
     let seconds = silence.as_ref()?.as_secs();
     match (view.newest(), view.role) {
-        // In the lobby a picture is sent only when a player joins, so a long silence is normal.
+        // The lobby sends a picture only when a player joins, so a long silence is normal.
         (Some(DrawMessage::Lobby { .. }), Some(UserRole::Remote)) => {
             Some(format!("No picture for {seconds} s; the lobby sends one when a player joins"))
         }
-        // A client sends its lobby when a player joins or when it receives a key.
+        // A client sends its lobby when a player joins or at a key.
         (None, Some(UserRole::Remote)) => Some(format!(
             "No picture for {seconds} s. Press Space to show the lobby of a waiting client, or start `robots-client \
              -s SERVER -d localhost:{port}`."

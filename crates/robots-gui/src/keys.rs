@@ -1,5 +1,3 @@
-//! The actions of keys.
-
 use robots::{Direction, InputMessage};
 use termkit::{Key, Pad};
 
@@ -31,9 +29,8 @@ pub(crate) enum Content {
     TooSmall,
 }
 
-/// Leaving and redrawing always work. A user cannot steer an invisible game, so keys typed at the help, at a result or
-/// in a window that is too small are not sent. In a game only a capital `Q` leaves, because `q` is between the steering
-/// keys.
+/// Leaving and redrawing always work. Keys at the help, at a result or in a small window are not sent, since a user
+/// cannot steer an invisible game. In a game, only a capital `Q` leaves, since `q` is between the steering keys.
 pub(crate) const fn action(key: Key, shown: Content) -> Action {
     match (key, shown) {
         (Key::Interrupt | Key::EndOfInput | Key::Byte(b'Q'), _) => Action::Leave,
@@ -109,7 +106,6 @@ const LOOKING: [(&str, &str); 14] = [
     ("", "The game continues. Press any key to return."),
 ];
 
-/// For a player or for a spectator.
 pub(crate) fn help(plays: bool) -> Vec<(&'static str, &'static str)> {
     let playing = if plays { &PLAYING[..] } else { &[] };
     playing.iter().chain(&LOOKING).copied().collect()

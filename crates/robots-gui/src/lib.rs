@@ -1,9 +1,9 @@
 //! The GUI of robots in a terminal, as a library so that a client can run it in the same program.
 //!
-//! The GUI stores no game state: a client sends whole pictures as datagrams ([`robots::DrawMessage`]), and keys are
-//! sent back as datagrams ([`robots::InputMessage`]).
+//! The GUI stores no game state: a client sends whole pictures as datagrams ([`robots::DrawMessage`]), and the GUI
+//! sends keys back ([`robots::InputMessage`]).
 //!
-//! - [`View`] draws a picture into a buffer. It does not use sockets or clocks.
+//! - [`View`] draws a picture into a buffer, without sockets or clocks.
 //! - [`Window`] combines the terminal, the sockets and the main loop.
 //!
 //! ```

@@ -21,7 +21,7 @@ use crate::{
 const FACTS_FROM: u16 = 14;
 /// A wider window has the last result at the right.
 const BESIDE_FROM: u16 = 90;
-/// The maximum width of the lobby and of the last result, in columns.
+/// Of the lobby and of the last result, in columns.
 const WIDEST: u16 = 60;
 const GAP: u16 = 4;
 
@@ -72,7 +72,7 @@ impl Picture<'_> {
     }
 }
 
-// Lists the players by number. The address is added only if several players share a name.
+// By number, with the address only if several players share a name.
 fn rows(players: &BTreeMap<PlayerId, Player>) -> Vec<Row> {
     let mut named = BTreeMap::<String, usize>::new();
     for player in players.values() {
@@ -106,8 +106,7 @@ fn facts(parameters: &Parameters, there: usize, height: u16) -> Vec<String> {
     [format!("Players {joined}"), rest].into_iter().take(usize::from(height / 3)).collect()
 }
 
-// The rows for the last result, including a blank line and the title: at most half of the room, unless the list leaves
-// more.
+// Rows for the last result, with a blank line and the title: at most half of the room, unless the list leaves more.
 fn below(last: &GameResult, room: u16, listed: usize) -> u16 {
     let lines = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
     let wanted = lines(last.places.len() + 2);
@@ -115,7 +114,7 @@ fn below(last: &GameResult, room: u16, listed: usize) -> u16 {
     wanted.min(spare.max(room / 2))
 }
 
-// Draws as many ranks as fit, always including the user's own.
+// Draws the ranks that fit, always including the user's own.
 fn last_game(last: &GameResult, area: Rect, buffer: &mut Buffer) {
     let ranks = last.ranks();
     // A blank line comes first, unless the area is too low.

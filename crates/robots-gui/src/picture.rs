@@ -18,10 +18,10 @@ use crate::{
     view::{HINTS_FROM, Layout, SMALLEST, Showing, UserRole, View, size},
 };
 
-/// Characters of the progress bar, for windows of at least a given width.
+/// The least width of the window, and characters of the progress bar.
 const BARS: [(u16, usize); 2] = [(60, 20), (40, 10)];
 
-/// One picture of a [`View`]. Drawing has no side effects.
+/// Drawing has no side effects.
 #[derive(Debug, Clone, Copy)]
 pub struct Picture<'a> {
     pub(crate) view: &'a View,
@@ -151,7 +151,7 @@ impl Picture<'_> {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let (ranks, title) = (last.ranks(), last.title());
         let ranking = Ranking::new(&title, &ranks, &lines);
-        // Beside the board if there is room, so that the whole board stays visible.
+        // Beside the board if possible, so that the whole board stays visible.
         let beside = layout.scores.map(|scores| Rect { x: scores.x + area.x, y: scores.y + area.y, ..scores });
         let beside = beside.filter(|scores| {
             let size = ranking.size();
@@ -181,7 +181,7 @@ impl Picture<'_> {
         Header::new(self.view.palette, Some(Title::ROBOTS)).right(marks, Tone::Plain).right(connection, tone)
     }
 
-    // The turn with a progress bar, the remaining time, and the server's name, which may be long.
+    // The turn with a progress bar, the remaining time, and the server's name.
     fn game_header(&self, game: &GamePicture, marks: String, width: u16) -> Header<'_> {
         let GamePicture { turn, game_length, server_name, .. } = game;
         let name = printable(server_name);
@@ -198,7 +198,7 @@ impl Picture<'_> {
     }
 }
 
-// Fewest deaths first; players without a score last.
+// Fewest deaths first, and players without a score last.
 fn scores_of(game: &GamePicture) -> Vec<Row> {
     let mut players: Vec<(Option<u32>, PlayerId, &Player)> =
         game.players.iter().map(|(&id, player)| (game.scores.get(&id).copied(), id, player)).collect();

@@ -1,5 +1,3 @@
-//! Results of games, and the wins of each player.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use netcore::Time;
@@ -8,18 +6,18 @@ use termkit::Rank;
 
 use crate::roster::{called, label_text};
 
-/// Players in the win table, most of them from earlier games.
+/// In the win table, mostly players of earlier games.
 const MAX_KNOWN: usize = 1_024;
 const MAX_WINNERS: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ResultRow {
-    /// From 1. Players with the same number of deaths share a rank.
+    /// From 1. Equal numbers of deaths share a rank.
     pub(crate) rank: usize,
     pub(crate) id: PlayerId,
     pub(crate) name: String,
     pub(crate) deaths: u32,
-    /// Games won on this server, including this one.
+    /// On this server, including this game.
     pub(crate) wins: u32,
 }
 
@@ -113,7 +111,6 @@ impl GameResult {
         self.places.iter().map(rank).collect()
     }
 
-    /// A title, and a line for each player.
     pub(crate) fn text(&self) -> String {
         let row = |Rank { rank, name, score, own, .. }: Rank| {
             let mark = if own { '>' } else { ' ' };

@@ -1,4 +1,4 @@
-//! Display of players: labels, colours, and lists with a line for each.
+//! Labels and colours of players, and lists with a line for each.
 
 use ratatui::{
     buffer::Buffer,
@@ -37,7 +37,7 @@ pub(crate) fn label_text(id: PlayerId) -> String {
     [Some(letter), number].into_iter().flatten().map(char::from).collect()
 }
 
-/// The name of a player, or the label if the name is empty.
+/// The name, or the label if it is empty.
 pub(crate) fn called(id: PlayerId, name: &str) -> String {
     if name.trim().is_empty() { label_text(id) } else { printable(name) }
 }
@@ -45,12 +45,12 @@ pub(crate) fn called(id: PlayerId, name: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) id: PlayerId,
-    /// The name with unprintable characters escaped.
+    /// With unprintable characters escaped.
     pub(crate) name: String,
     pub(crate) last: String,
 }
 
-/// Players who do not fit are counted in the last line; the player in view is always shown.
+/// The last line counts players who do not fit. The player in view is always shown.
 #[derive(Debug)]
 pub(crate) struct Roster<'a> {
     pub(crate) rows: &'a [Row],
@@ -60,9 +60,9 @@ pub(crate) struct Roster<'a> {
     pub(crate) palette: Palette,
 }
 
-/// Columns for the mark, the label and a blank.
+/// For the mark, the label and a blank, in columns.
 const LABEL: usize = 4;
-/// The least width of the name column; the last column gets room only beyond it.
+/// The least width of the name column, before the last column gets any room.
 const NAME: usize = 6;
 
 impl Roster<'_> {
@@ -94,7 +94,7 @@ impl Widget for &Roster<'_> {
         let with_number = LABEL + digits + 1 + NAME + 1 + wanted <= width || LABEL + NAME + 1 + wanted > width;
         let digits = if with_number { digits } else { 0 };
         let name_at = if with_number { LABEL + digits + 1 } else { LABEL };
-        // A score or an address is never truncated, only omitted.
+        // Never truncated, only omitted.
         let last_width = if name_at + NAME + 1 + wanted <= width { wanted } else { 0 };
         let name_width = width.saturating_sub(name_at + if last_width > 0 { last_width + 1 } else { 0 });
         let longest = self.rows.iter().map(|row| Span::raw(&*row.name).width()).max().unwrap_or(0);
@@ -110,7 +110,7 @@ impl Widget for &Roster<'_> {
             put(name_at, name, name_width, style);
             if last_width > 0 {
                 let indent = if self.at_right { last_width.saturating_sub(Span::raw(last).width()) } else { 0 };
-                // Numbers are the purpose of the list; a text only supplements the name.
+                // Numbers are the purpose of the list. A text only supplements the name.
                 let style = if self.at_right { style } else { style.add_modifier(Modifier::DIM) };
                 put(name_at + name_width + 1 + indent, last, last_width - indent, style);
             }
@@ -135,7 +135,7 @@ impl Widget for &Roster<'_> {
             let number = number.map_or(' ', char::from);
             let id = if with_number { format!("{:>digits$}", row.id.0) } else { String::new() };
             let start = format!("{mark}{}{number} {id}", char::from(letter));
-            // Reversed letters are used on the board only; the list has the mark.
+            // Reversed letters are only on the board. The list has the mark.
             line(y, &start, &row.name, &row.last, style(self.palette, row.id, false));
             y += 1;
         }

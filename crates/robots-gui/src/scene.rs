@@ -1,7 +1,7 @@
 //! The visible part of a board, and the appearance of its fields.
 //!
-//! Fields are square: as many columns wide as half rows high. So a row of text may belong to two fields, which share it
-//! as the halves of a block character. The text of a field is in a row that belongs to it alone.
+//! Fields are square: as many columns wide as half rows high. So two fields may share a row of text, as the halves of a
+//! block character. A field's text is in a row of its own.
 
 use ratatui::{
     buffer::Buffer,
@@ -13,7 +13,7 @@ use termkit::{Palette, Shade};
 
 use crate::roster::{colour, label, style};
 
-/// Turns for which the smoke of an explosion stays.
+/// In turns.
 pub(crate) const SMOKE: u8 = 2;
 
 const STONE: Shade = Shade(Color::Rgb(96, 92, 86), Color::DarkGray);
@@ -27,9 +27,9 @@ struct Field {
     block: bool,
     // The age of the explosion in turns.
     heat: Option<u8>,
-    // Whether a bomb that explodes next turn reaches it, if this is displayed.
+    // In reach of a bomb that explodes next turn, if this is displayed.
     endangered: bool,
-    // The timer of the bomb that explodes first.
+    // Of the bomb that explodes first.
     timer: Option<u16>,
     // The robot in view, or else the one with the lowest number.
     robot: Option<PlayerId>,
@@ -44,11 +44,11 @@ enum Ground {
         endangered: bool,
     },
     Blast,
-    /// Below the robot in view, so that it is easy to find.
+    /// Below the robot in view, to make it easy to find.
     Own(PlayerId),
 }
 
-/// The number of visible fields depends on the window, not on the board.
+/// Its size depends on the window, not on the board.
 #[derive(Debug)]
 pub(crate) struct Scene {
     corner: Place,
@@ -65,7 +65,7 @@ pub(crate) fn place(game: &GamePicture, position: Position) -> Option<Place> {
     (position.x < game.size_x).then_some(Place::new(position.x, row))
 }
 
-/// The rows of text that `fields` take which are `side` columns wide.
+/// The rows of text that `fields` of `side` columns take.
 pub(crate) fn text_rows(fields: u16, side: u16) -> u32 {
     (u32::from(fields) * u32::from(side)).div_ceil(2)
 }
@@ -155,7 +155,7 @@ impl Scene {
             }
         }
         for row in 0..self.window.height {
-            // The middle of the rows of text that belong to these fields alone.
+            // The middle of the rows that belong to these fields alone.
             let (first, end) = (text_rows(row, side), (u32::from(row) + 1) * u32::from(side) / 2);
             let Ok(y) = u16::try_from(first + (end - first).saturating_sub(1) / 2) else { return };
             for column in 0..self.window.width {
@@ -210,7 +210,7 @@ impl Scene {
         match ground {
             Ground::Floor | Ground::Smoke(_) => Style::new(),
             Ground::Block { endangered: true } => self.palette.style(HOT, Modifier::BOLD),
-            // Without colours, dimmed.
+            // Dimmed without colours.
             Ground::Block { endangered: false } => match self.palette.colour(STONE) {
                 Some(stone) => Style::new().fg(stone),
                 None => Style::new().add_modifier(Modifier::DIM),
@@ -237,7 +237,7 @@ impl Scene {
                 cell.set_char(char::from(byte)).set_style(style);
             }
         };
-        // Wide fields have a margin so that the letters of neighbours do not touch.
+        // Wide fields have a margin, so that letters of neighbours do not touch.
         let margin = if area.width > 3 { (area.width - 2) / 2 } else { 0 };
         let indent = match shown.timer {
             None if area.width > 4 => (area.width - 1) / 2,
@@ -289,10 +289,10 @@ impl Scene {
     }
 }
 
-/// A bomb with fewer turns left is red.
+/// With fewer turns left, a bomb is red.
 const URGENT: u16 = 2;
 
-// In at most `room` columns. A larger number becomes as many nines as fit and a plus, or a plus alone in one column.
+// In at most `room` columns. A larger number becomes nines and a plus, or only a plus.
 fn digits(timer: u16, room: usize) -> String {
     let digits = timer.to_string();
     if digits.len() <= room { digits } else { format!("{}+", "9".repeat(room.saturating_sub(1))) }

@@ -16,11 +16,11 @@ use robots::InputMessage;
 use tokio::{net::UdpSocket, time::sleep};
 use tracing::{debug, warn};
 
-/// The pause after a system error, so that a persistent error does not use up processor time.
+/// After a system error, so that a persistent one does not use up processor time.
 const TROUBLE: Duration = Duration::from_millis(20);
 
-/// A socket is connected to one address at a time, so that the system reports a refusal. The sender then switches to
-/// the next address.
+/// The socket is connected to one address at a time, so that the system reports a refusal, at which the sender switches
+/// to the next.
 #[derive(Debug)]
 pub(crate) struct Sender {
     addresses: Vec<SocketAddr>,
@@ -31,8 +31,8 @@ pub(crate) struct Sender {
     refusals: usize,
 }
 
-/// Two handles of one socket: one waits for refusals, the other sends. Sending bypasses the runtime, which learns only
-/// later that a new socket is writable.
+/// Two handles of one socket: one waits for refusals, the other sends. Sending bypasses the runtime, which detects late
+/// that a new socket is writable.
 #[derive(Debug)]
 struct SocketPair {
     waiting: UdpSocket,
@@ -53,7 +53,7 @@ impl Sender {
     }
 
     pub(crate) fn send(&mut self, message: InputMessage) {
-        // After all addresses have refused, each of them may be tried again.
+        // After all addresses have refused, each may be tried again.
         if self.is_refused() {
             self.refusals = 0;
         }
@@ -85,7 +85,7 @@ impl Sender {
         }
     }
 
-    /// Sends the newest key to the next address, unless all addresses have refused it.
+    /// Sends the newest key to the next address, unless all have refused it.
     pub(crate) fn try_next(&mut self) {
         self.refusals = (self.refusals + 1).min(self.addresses.len());
         for step in 1..self.addresses.len() {
@@ -146,29 +146,29 @@ fn is_refused(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset)
 }
 
-/// The state of the client's connection to the server.
+/// The client's connection to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Server {
     /// Connected, or unknown.
     #[default]
     There,
-    /// Lost; the client reconnects.
+    /// The client reconnects.
     Lost,
     /// Closed.
     Gone,
 }
 
-/// The state of the connection to the client, for display.
+/// The connection to the client, for display.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Contact {
-    /// As the user typed it.
+    /// As typed by the user.
     pub(crate) client: String,
     pub(crate) port: u16,
-    /// How long no picture has arrived, if that is suspiciously long.
+    /// The time since the last picture, if it is suspiciously long.
     pub(crate) silence: Option<Duration>,
     /// `None` until it has been measured.
     pub(crate) turn_duration: Option<Duration>,
-    /// Whether all addresses of the client refuse datagrams.
+    /// All addresses of the client refuse datagrams.
     pub(crate) refused: bool,
     pub(crate) server: Server,
     pub(crate) keys_ignored: bool,
@@ -177,21 +177,20 @@ pub struct Contact {
 
 /// The silence in a game that is reported, unless two of its turns take longer.
 const IN_GAME: Duration = Duration::from_secs(3);
-/// The silence in the lobby, where pictures come only when a player joins.
+/// The same in the lobby, where pictures arrive only when a player joins.
 const IN_LOBBY: Duration = Duration::from_secs(30);
 
-/// The turns that are measured before their length is shown, and the number of turns in the median.
+/// Turns measured before their length is shown, and turns in the median.
 const MEASURED: usize = 3;
 const REMEMBERED: usize = 9;
-/// A turn that is this many times longer than the median is the first live one after the history of a game, whose turns
-/// arrive without pauses.
+/// Turns of a game's history arrive without pauses. The first live one exceeds the median by this factor.
 const SLOWER: u32 = 10;
 const NOTICEABLE: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Pulse {
     last: Time,
-    // The turn of the last picture, if it was one of a game.
+    // Of the last picture, if it showed a game.
     turn: Option<u16>,
     turns: VecDeque<Duration>,
     heard: bool,

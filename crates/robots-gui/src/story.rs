@@ -1,8 +1,7 @@
 //! Events between two pictures: whose bomb hit which player.
 //!
-//! A picture contains the positions of bombs but not their owners. A robot that places a bomb does not move, so the
-//! owner is the player on that field both before and after. The owner stays unknown if several players were on the
-//! field or a picture was lost.
+//! A picture contains no owners of bombs. A robot that places a bomb does not move, so the owner is the player on that
+//! field before and after. The owner stays unknown if several players were there or a picture was lost.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,19 +14,19 @@ use robots::{Blast, Board, GamePicture, Parameters, PlayerId, Position};
 use crate::roster::called;
 
 const NEWS: Duration = Duration::from_secs(3);
-/// How long the user's own robot is marked after it has respawned.
+/// How long the user's own robot is marked after a respawn.
 const POINTING: Duration = Duration::from_millis(1_200);
-/// The length of each phase of the blinking mark, on or off.
+/// Of each phase of the blinking mark, on or off.
 const BLINK: Duration = Duration::from_millis(200);
 const MAX_NAMES: usize = 3;
-/// The maximum number of blasts computed for one picture. A window shows fewer.
+/// For one picture, more than a window shows.
 const MAX_BLASTS: usize = 1_024;
 
 type Fuse = (Position, u32);
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Story {
-    // Set in the lobby; unknown if the GUI was started during a game.
+    // Set in the lobby. Unknown if the GUI started during a game.
     radius: Option<u16>,
     bomb_timer: Option<u16>,
     // A field may have several bombs. The size of a picture bounds this map.
@@ -37,7 +36,6 @@ pub(crate) struct Story {
 }
 
 impl Story {
-    /// Stores the parameters and discards the last game.
     pub(crate) fn lobby(&mut self, parameters: &Parameters) {
         *self = Self {
             radius: Some(parameters.explosion_radius),

@@ -1,5 +1,3 @@
-//! Fixtures shared by the tests of this crate.
-
 use ratatui::buffer::{Buffer, Cell};
 use robots::{Bomb, GamePicture, Parameters, Player, PlayerId, Position};
 

@@ -25,7 +25,7 @@ use crate::{
 pub(crate) const SMALLEST: Size = Size::new(12, 3);
 /// Columns and rows of fields per key.
 const SCROLL: (i32, i32) = (6, 4);
-/// How long a result is shown at least, even if the next game starts.
+/// The least time that a result is shown, even if the next game starts.
 const RESULT: Duration = Duration::from_secs(5);
 
 /// The player whose robot is kept in view.
@@ -45,9 +45,9 @@ pub enum Follow {
 /// The effect of the game's keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UserRole {
-    /// They are sent to a separate client whose state is unknown.
+    /// Sent to a separate client, whose state is unknown.
     Remote,
-    /// They are sent to a client in the same program, which joins and plays by them.
+    /// Sent to a client in the same program, which joins and plays by them.
     Player,
     /// None: the client in the same program never joins.
     Observer,
@@ -67,7 +67,7 @@ enum CameraTarget {
 pub(crate) enum Showing {
     #[default]
     Newest,
-    // The final board, with the table.
+    // Over the final board.
     Table,
     FinalBoard,
 }
@@ -106,7 +106,7 @@ pub struct View {
 }
 
 impl View {
-    /// A view for a user who does not take part: it shows pictures unchanged, and no keys.
+    /// Shows pictures unchanged, and no keys, for a user who does not take part.
     pub fn new(palette: Palette, follow: Follow) -> Self {
         Self {
             palette,
@@ -129,14 +129,14 @@ impl View {
         }
     }
 
-    /// The view shows keys, events between pictures, and the result of each game.
+    /// Shows keys, events between pictures, and the result of each game.
     #[must_use]
     pub(crate) const fn taking_part(mut self, role: UserRole) -> Self {
         self.role = Some(role);
         self
     }
 
-    /// Handles a picture received at `now`. Returns whether it ended a game.
+    /// Returns whether the picture ended a game.
     pub fn show(&mut self, now: Time, picture: DrawMessage) -> bool {
         self.now = now;
         let before = self.newest.take();
@@ -146,7 +146,7 @@ impl View {
         ended
     }
 
-    // The same picture may be shown again; after a lost one nothing is known.
+    // The same picture may be repeated. After a lost one, the state is unknown.
     fn age_smoke(&mut self, before: Option<&DrawMessage>, picture: &DrawMessage) {
         match (before, picture) {
             (Some(DrawMessage::Game(before)), DrawMessage::Game(game)) if before.turn == game.turn => {}
@@ -198,7 +198,7 @@ impl View {
         self.help = false;
     }
 
-    /// No pictures arrive after that. Returns whether it ended a game.
+    /// No further pictures arrive. Returns whether this ended a game.
     pub(crate) fn server_gone(&mut self, now: Time) -> bool {
         self.now = now;
         match self.newest.clone() {
@@ -218,7 +218,7 @@ impl View {
         self.last.as_ref().map(GameResult::text)
     }
 
-    /// Follows the robot in view, for a window of this size. To be called before [`View::picture`].
+    /// Follows the robot in view, for a window of this size. Call it before [`View::picture`].
     pub fn prepare(&mut self, now: Time, window: Size) {
         (self.now, self.window) = (now, window);
         let Some(game) = self.game() else { return };
@@ -245,7 +245,6 @@ impl View {
         }
     }
 
-    /// Whether the client may use the game's keys.
     pub(crate) const fn steers(&self) -> bool {
         matches!(self.role, Some(UserRole::Remote | UserRole::Player))
     }
@@ -271,7 +270,7 @@ impl View {
         matches!(self.newest, Some(DrawMessage::Lobby { .. }))
     }
 
-    /// Scrolls the board and stops following a player.
+    /// Stops following a player.
     pub fn scroll(&mut self, direction: Direction) {
         let Some(game) = self.game() else { return };
         let (columns, rows) = match direction {
@@ -306,7 +305,7 @@ impl View {
         self.window.width < SMALLEST.width || self.window.height < SMALLEST.height
     }
 
-    /// The game on the screen: a final board while the user looks at its result, or else the newest one.
+    /// On the screen: a final board while its result is shown, or else the newest one.
     pub(crate) fn game(&self) -> Option<&GamePicture> {
         match (self.showing, &self.last, &self.newest) {
             (Showing::Table | Showing::FinalBoard, Some(last), _) => Some(&last.game),
@@ -363,18 +362,18 @@ impl View {
 pub(crate) const HINTS_FROM: u16 = 6;
 /// A narrower window has no score board.
 const SCORES_FROM: u16 = 36;
-/// Beside a large board, the score board takes 1/`SCORES_PART` of the window width, within these bounds.
+/// The score board beside a large board takes 1/`SCORES_PART` of the window width, within these bounds.
 const SCORES_PART: u16 = 4;
 const SCORES_LEAST: u16 = 20;
 const SCORES_LARGE: u16 = 32;
-/// The width without player numbers, for windows in which the board fits only beside such a narrow score board.
+/// Without player numbers, for windows in which the board fits only beside such a narrow score board.
 const SCORES_NARROW: u16 = 17;
-/// The greatest width of the score board where the board leaves room, and the gap before it.
+/// The maximum width of the score board beside a small board, and the gap before it.
 const SCORES_MOST: u16 = 44;
 const GAP: u16 = 1;
-/// Columns and half rows of a field.
+/// In columns and half rows.
 const SIDES: RangeInclusive<u16> = 2..=12;
-/// The least width of a field that has room for a bomb beside a label of two characters.
+/// The minimum width of a field for a bomb beside a label of two characters.
 const LONG_LABEL: u16 = 3;
 const FRAME: u16 = 2;
 
@@ -382,10 +381,10 @@ pub(crate) const fn size(game: &GamePicture) -> Size {
     Size::new(game.size_x, game.size_y)
 }
 
-/// Counted from the top left corner of the window.
+/// Relative to the top left corner of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// The area of the board with its frame, if it has one.
+    /// Includes the frame, if there is one.
     pub(crate) board: Rect,
     pub(crate) framed: bool,
     /// Columns and half rows of a field.
@@ -428,7 +427,7 @@ impl Layout {
         let beside = window.width.saturating_sub(across + GAP).min(SCORES_MOST);
         let used = if with_scores { across + GAP + beside } else { across };
         let (x, y) = (window.width.saturating_sub(used) / 2, 1 + height.saturating_sub(down) / 2);
-        // Level with the board, or higher if that leaves too little room for all players and the line above them.
+        // Level with the board, or higher to fit all players and the line above them.
         let lines = u16::try_from(game.players.len() + 1).unwrap_or(u16::MAX).min(height);
         let level = y.min(1 + height - lines);
         let scores = with_scores.then(|| Rect::new(x + across + GAP, level, beside, height + 1 - level));

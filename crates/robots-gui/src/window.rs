@@ -30,7 +30,7 @@ use crate::{
 const BUFFER: usize = 1 << 16;
 /// Datagrams received in a row before keys are handled.
 const BURST: usize = 64;
-/// Unreadable datagrams that are logged individually. After that, only every power of two is.
+/// Unreadable datagrams that are logged. Of further ones, only every power of two is.
 const LOGGED: u64 = 20;
 /// The pause after a receive error.
 const TROUBLE: Duration = Duration::from_millis(20);
@@ -38,9 +38,9 @@ const TROUBLE: Duration = Duration::from_millis(20);
 const TICK: Duration = Duration::from_secs(1);
 /// The interval between frames while something blinks.
 const BLINK: Duration = Duration::from_millis(50);
-/// Keys are ignored for this long after a game, because they may be meant for it.
+/// How long keys are ignored after a game, since they may be meant for it.
 const QUIET: Duration = Duration::from_secs(1);
-/// In a lobby a client sends a Join on any input.
+/// In a lobby, a client sends a Join on any input.
 const JOIN: InputMessage = InputMessage::PlaceBomb;
 
 #[derive(Debug)]
@@ -50,7 +50,7 @@ enum CloseReason {
     HungUp(io::Error),
 }
 
-/// A closed window. The terminal is restored.
+/// The terminal is restored.
 #[derive(Debug)]
 pub struct ClosedWindow {
     why: CloseReason,
@@ -58,7 +58,7 @@ pub struct ClosedWindow {
 }
 
 impl ClosedWindow {
-    /// Logs the reason, and writes the result of the last game to standard output, if one has ended.
+    /// Logs the reason, and prints the result of the last game, if any.
     pub fn report(self) {
         info!(why = ?self.why, "left");
         if let Some(result) = self.result {
@@ -68,7 +68,7 @@ impl ClosedWindow {
     }
 }
 
-/// The terminal window: shows pictures received on the sockets and sends keys to the client.
+/// Shows pictures received on the sockets and sends keys to the client.
 #[derive(Debug)]
 pub struct Window {
     stage: Stage,
@@ -80,17 +80,17 @@ pub struct Window {
     server: Option<watch::Receiver<Server>>,
     pulse: Pulse,
     clock: Clock,
-    // No datagrams are received until then.
+    // Until then, no datagrams are received.
     rest: Instant,
     buffer: Box<[u8]>,
 }
 
 impl Window {
-    /// Takes over the terminal. Pictures are received on `sockets`; keys are sent to the first address of `client` that
+    /// Takes over the terminal. Pictures are received on `sockets`. Keys are sent to the first address of `client` that
     /// accepts them.
     ///
-    /// Must be called on a tokio runtime, before any thread is started: a thread with SIGTSTP unblocked would stop the
-    /// program while it controls the terminal. If standard input is not a terminal, there are no keys.
+    /// Must be called on a tokio runtime, before any thread starts: a thread with SIGTSTP unblocked would stop the
+    /// program while it controls the terminal. Without a terminal as standard input, there are no keys.
     ///
     /// # Errors
     /// If there is no terminal to draw on, or a socket is not available. The terminal is then unchanged.
@@ -123,7 +123,7 @@ impl Window {
             clock: Clock::start(),
             rest: Instant::now(),
             buffer: vec![0; BUFFER].into_boxed_slice(),
-            // Last, because it takes control of the terminal.
+            // Last, since it takes control of the terminal.
             stage: Stage::enter(true, source).context("cannot set up the terminal")?,
         })
     }
@@ -135,7 +135,7 @@ impl Window {
         self
     }
 
-    /// Connects the window to a client in the same program, given its role and the state of its connection.
+    /// Connects the window to a client in the same program.
     #[must_use]
     pub fn with_client(mut self, role: UserRole, server: watch::Receiver<Server>) -> Self {
         self.view = self.view.taking_part(role);
@@ -196,7 +196,6 @@ impl Window {
         });
     }
 
-    // Only the newest picture is drawn.
     fn receive(&mut self) {
         let mut left = BURST;
         for index in 0..self.sockets.len() {
@@ -243,7 +242,7 @@ impl Window {
     fn handle_event(&mut self, event: StageEvent) -> Option<CloseReason> {
         match event {
             StageEvent::Key(key) => {
-                // The picture that ends a game may have arrived before this key, and must be handled first.
+                // First, since the picture that ends a game may precede this key.
                 self.receive();
                 let ignored = self.stage.ignores_keys() && !key.is_command();
                 let action = if ignored { Action::Ignore } else { keys::action(key, self.view.content()) };
@@ -280,7 +279,7 @@ impl Window {
         None
     }
 
-    // Without a server there is no picture after the result.
+    // Without a server, no picture follows the result.
     fn proceed(&mut self, join: bool) {
         if self.contact.server == Server::There && self.view.proceed() && join && self.can_steer() {
             self.send(JOIN);

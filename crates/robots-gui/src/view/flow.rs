@@ -13,7 +13,7 @@ use crate::{
 
 const NOBODY: &[&str] = &[];
 
-// Ann and Bob on 6 x 4 fields. In turn 2 a bomb of Bob destroys Ann.
+// Ann and Bob on 6 x 4 fields. In turn 2, a bomb of Bob destroys Ann.
 fn turn(turn: u16) -> GamePicture {
     let mut game = game(6, 4, &[("Ann", 0, 0), ("Bob", 1, 0)]);
     (game.turn, game.game_length) = (turn, 4);
@@ -121,7 +121,7 @@ fn game_without_its_last_turn_is_incomplete() {
     view.show(at(0), DrawMessage::Game(turn(3)));
     assert!(view.show(at(1), lobby(NOBODY, 2)));
     assert!(screen(&mut view, 80, 24).concat().contains("The game was cancelled in turn 3 of 4"));
-    // A game whose server is gone is incomplete, too.
+    // A game that loses its server is incomplete, too.
     let mut view = View::new(Palette::MONO, Follow::Nobody).taking_part(UserRole::Player);
     assert!(!view.server_gone(at(0)));
     view.show(at(0), DrawMessage::Game(turn(2)));
@@ -130,7 +130,6 @@ fn game_without_its_last_turn_is_incomplete() {
     let shown = lines(&drawn(&mut view, &gone, 80, 24)).concat();
     assert!(shown.contains("in turn 2 of 4") && shown.contains("The connection is closed."), "{shown}");
     assert!(!shown.contains("Enter"), "{shown}");
-    // A replay shows pictures and no results.
     let mut view = View::new(Palette::MONO, Follow::Nobody);
     assert!(!view.show(at(0), DrawMessage::Game(turn(4))) && !view.show(at(0), lobby(NOBODY, 2)));
 }
@@ -228,7 +227,6 @@ fn key_hints_match_the_actions_of_keys() {
     late.show(at(0), lobby(NOBODY, 2));
     late.show(at(0), DrawMessage::Game(turn(1)));
     assert!(last_line(&mut late, &contact(), 100).starts_with("Watching; join in"));
-    // A user without keys gets no key hints.
     let mut replay = View::new(Palette::MONO, Follow::Nobody);
     replay.show(at(0), DrawMessage::Game(turn(1)));
     assert_eq!(last_line(&mut replay, &contact(), 100), "");

@@ -1,5 +1,3 @@
-//! Screens as lines of text.
-
 use ratatui::{buffer::Buffer, layout::Rect, style::Modifier, widgets::Widget};
 use robots::{DrawMessage, Parameters};
 
@@ -243,7 +241,7 @@ fn the_bar_grows_with_the_turns() {
         let game = GamePicture { turn, game_length, ..game(3, 3, &[]) };
         let mut view = showing(DrawMessage::Game(game), Follow::Nobody);
         assert!(screen(&mut view, 40, 5)[0].len() < screen(&mut view, 60, 5)[0].len());
-        // Without the result of a game that is over.
+        // Hides the result of a game that is over.
         view.proceed();
         screen(&mut view, 70, 5).swap_remove(0).trim_end_matches("online").trim_end().to_owned()
     };
