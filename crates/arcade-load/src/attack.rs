@@ -1,4 +1,4 @@
-//! Well-behaved players, at first alone and then beside attacks. Each broken bound is a line of the report.
+//! Well-behaved players, first alone and then beside attacks. Each broken bound is a line of the report.
 
 use std::{
     mem::take,
@@ -19,14 +19,14 @@ use crate::{
 
 const OPEN_FILES: u32 = 4_096;
 const PHASES: [&str; 2] = ["alone", "under attack"];
-/// The fraction of the time before the attacks start, and its limits.
+/// The time before the attacks: a fraction, and its minimum.
 const ALONE: f64 = 0.1;
 const MIN_ALONE: Duration = Duration::from_secs(12);
 const MAX_ALONE: Duration = Duration::from_secs(300);
 const LOOK: Duration = Duration::from_secs(1);
-/// How long results may take to be stored after the players have stopped.
+/// How long the hub may take to store results.
 const RESULTS: Duration = Duration::from_secs(30);
-/// The bound on the memory of the hub, in megabytes.
+/// Of the hub, in megabytes.
 const MAX_MEMORY: u64 = 600;
 
 #[derive(Debug, clap::Args)]
@@ -50,7 +50,6 @@ fn minutes(typed: &str) -> Result<f64, String> {
     minutes.ok_or_else(|| "a number of minutes above 0 and up to 1440, as in 60 or 0.5".to_owned())
 }
 
-/// The time before the attacks, or with them.
 #[derive(Debug, Default)]
 struct Phase {
     time: Duration,
@@ -61,7 +60,6 @@ struct Phase {
     /// In megabytes.
     written: u64,
     processors: f64,
-    /// Processors that players and attackers kept busy.
     own: f64,
     records: Records,
 }

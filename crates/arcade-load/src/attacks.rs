@@ -1,5 +1,5 @@
-//! Each attack has its own thread, comes from all hosts at the same time, and keeps to its rate: an attacker that used
-//! all processors would falsify the figures of the hub and the players.
+//! Each attack has its own thread, uses all hosts at the same time, and keeps to its rate, since one that used all
+//! processors would falsify the figures of the hub and the players.
 
 use std::{
     cell::RefCell,
@@ -29,7 +29,7 @@ use crate::{
     wire::{Visitor, Wire, word},
 };
 
-/// The turns of a match of five seconds.
+/// A match takes five seconds.
 const TURNS: u16 = 50;
 const ROUNDS: u32 = 20;
 
@@ -60,7 +60,7 @@ const FIRST_HOST: u8 = 10;
 const RETRY: Duration = Duration::from_secs(1);
 const ANSWER: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Bytes of a message that fills a journal, of a body, of the longest datagram and of garbage.
+/// In bytes: a message that fills a journal, a body, the longest datagram, and garbage.
 const LONG: usize = 64_000;
 const BODY: usize = 1_900_000;
 const MAX_DATAGRAM: usize = 1_400;
@@ -90,7 +90,7 @@ pub(crate) struct Attack {
     pub(crate) name: &'static str,
     pub(crate) sentence: &'static str,
     pub(crate) per_second: u32,
-    // Concurrent acts of one host.
+    // The maximum number of concurrent acts of one host.
     most: usize,
 }
 
@@ -128,7 +128,7 @@ pub(crate) const ALL: [Attack; 25] = [
     attack("missing", "requests pages that do not exist", 20, 1),
 ];
 
-/// The attacks with these names, or all of them without names.
+/// All of them without names.
 pub(crate) fn named(names: &[String]) -> Vec<Attack> {
     ALL.into_iter().filter(|attack| names.is_empty() || names.iter().any(|name| name == attack.name)).collect()
 }
@@ -146,7 +146,6 @@ pub(crate) fn start(attack: Attack, target: Target, seed: u64) -> io::Result<Wor
             };
             spawn_local(Rc::new(attacker).run());
         }
-        // The sender is dropped if the measurement has failed.
         let _ = stopped.await;
         Ok(answers.take())
     })
@@ -177,7 +176,6 @@ impl Attacker {
         }
     }
 
-    // What one host does at a time.
     async fn act(&self, number: usize) -> anyhow::Result<()> {
         let (name, key, accept) = (self.name(), self.key(), [HTML, GZIP, BROTLI][number % 3]);
         let Target { hub, nuggets, robots, .. } = &self.target;
@@ -289,14 +287,13 @@ impl Attacker {
         self.chance.borrow_mut().random_range(0..end)
     }
 
-    // Random bytes, fewer than `end`.
     fn bytes(&self, end: usize) -> Vec<u8> {
         let count = self.below(end);
         let mut chance = self.chance.borrow_mut();
         (0..count).map(|_| chance.random()).collect()
     }
 
-    // In robots, the message with the number 0 is Join, which would take the seat of a well-behaved player.
+    // In robots, 0 is Join, which would take a well-behaved player's seat.
     fn garbage(&self) -> Vec<u8> {
         let mut garbage = self.bytes(MAX_GARBAGE);
         garbage.insert(0, 0x80 | self.chance.borrow_mut().random::<u8>());
@@ -322,7 +319,7 @@ impl Attacker {
         Ok(())
     }
 
-    // Counts the status behind the label.
+    // Counts the status with the label.
     async fn request(&self, label: &str, what: (&str, &str), headers: Headers, body: &Value) -> anyhow::Result<Value> {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let (status, body) = self.visitor.request(what, headers, &body).await?;
@@ -355,7 +352,6 @@ impl Attacker {
         Ok(())
     }
 
-    // The id of a match to replay.
     async fn any_match(&self) -> anyhow::Result<String> {
         let (_, list) = self.visitor.request(("GET", "/api/matches?limit=20"), &[], "").await?;
         let list: Value = serde_json::from_slice(&list).unwrap_or_default();
@@ -374,8 +370,8 @@ impl Attacker {
         Ok(())
     }
 
-    // Counts the status of a response, or how the connection ends within these seconds. For a socket they count from
-    // its first message.
+    // Counts a response's status, or how the connection ends within these seconds, which for a socket count from its
+    // first message.
     async fn end(&self, mut wire: Wire, seconds: u64) -> anyhow::Result<()> {
         let mut at_timeout = "kept";
         if let Wire::Socket(_) = wire {
@@ -398,7 +394,6 @@ impl Attacker {
         Ok(())
     }
 
-    // Does not read.
     async fn ignore(&self, wire: Wire, seconds: u64) {
         if let Wire::Socket(_) = wire {
             self.count("admitted");

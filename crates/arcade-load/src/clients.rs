@@ -1,5 +1,5 @@
-//! Native clients of robots and nuggets that act at random. They do not look at the board, so that thousands of them
-//! leave the processors to the hub.
+//! Native clients of robots and nuggets that act at random, without the board, so that thousands of them leave the
+//! processors to the hub.
 
 use std::{
     cell::Cell,
@@ -27,26 +27,23 @@ use crate::{
     wire::Wire,
 };
 
-/// Robots in a match.
 pub(crate) const ROBOTS: u32 = 4;
-/// The pause between two reads. If clients woke up for each turn, they would interrupt the hub. The system records the
-/// arrival times.
+/// Between two reads: clients that woke up for each turn would interrupt the hub. The system records the arrival times.
 const READ_PAUSE: Duration = Duration::from_millis(10);
-/// The percentage of turns without an action, as for the hub's bots.
+/// Percentage of turns without an action, as for the hub's bots.
 const IDLE: u32 = 15;
 
-/// Players in a room.
 pub(crate) const PLAYERS: u32 = 8;
 pub(crate) const KEY_PAUSE: Duration = Duration::from_millis(500);
 const KEYS: &[u8] = b"hjklyubn";
-/// A request is repeated after this time.
+/// After this time, a request is repeated.
 const ANSWER: Duration = Duration::from_secs(1);
-/// How long a request may take.
+/// The time limit of a request.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a port may be closed, as while a room moves to another hub.
 const CLOSED: Duration = Duration::from_secs(30);
 
-/// Each client plays one match, and returns when turns arrived. Matches begin with a `pause` in between.
+/// Each client plays one match, and returns when turns arrived. Matches begin `pause` apart.
 pub(crate) fn play_robots(rooms: &[Room], pause: Duration) -> io::Result<Worker<Vec<Vec<Arrival>>>> {
     let servers: Vec<SocketAddr> = rooms.iter().map(|room| room.address).collect();
     Worker::start(async move |_| {
@@ -81,16 +78,15 @@ pub(crate) async fn late_turns(clients: Worker<Vec<Vec<Arrival>>>) -> anyhow::Re
 }
 
 async fn native_robot(server: SocketAddr, seed: u32) -> anyhow::Result<Vec<Arrival>> {
-    // A hub grants a single host at most half of its connections. Only Linux has more than one loopback address by
-    // default.
+    // A hub grants a host at most half of its connections. Only Linux has more than one loopback address by default.
     let host = u8::try_from(seed + 1).unwrap_or(1);
     let from = if cfg!(target_os = "linux") { Ipv4Addr::new(127, 0, 1, host) } else { Ipv4Addr::LOCALHOST };
     let mut wire = Wire::stream(from, server).await.with_context(|| format!("cannot join at {server}"))?;
     robot(&mut wire, Some(&format!("Load {seed}")), seed, Some).await
 }
 
-/// Plays, or watches without a name. `over` receives when the turns of each match arrived; if it returns a result,
-/// the client ends with it.
+/// Plays, or watches without a name. `over` receives the arrival times of each match. The client ends with its result,
+/// if any.
 pub(crate) async fn robot<T>(
     wire: &mut Wire,
     name: Option<&str>,
@@ -125,7 +121,7 @@ pub(crate) async fn robot<T>(
     }
 }
 
-// Mostly moves, as people do.
+// Mostly moves, as users do.
 fn action(chance: &mut Pcg64) -> Option<Action> {
     (chance.random_range(0..100) >= IDLE).then(|| match chance.random_range(0..10) {
         0 => Action::PlaceBomb,
@@ -151,7 +147,7 @@ impl Explorer {
         Ok(explorer)
     }
 
-    // Repeated if there is no answer for a time. The port may be closed meanwhile.
+    // Repeats the request without an answer, also while the port is closed.
     async fn request(&mut self, request: &str, answer: &str, repeated: Duration) -> anyhow::Result<()> {
         let start = Instant::now();
         while start.elapsed() < PATIENCE {
@@ -180,15 +176,15 @@ impl Explorer {
     }
 }
 
-/// Clients that send a key each `pause` until they are stopped. Returns the number of displays that arrived.
+/// The clients send a key each `pause` until they are stopped. Returns the number of displays that arrived.
 pub(crate) async fn explore(rooms: &[Room], pause: Duration) -> anyhow::Result<Worker<u64>> {
     let mut explorers = vec![];
     // Different seeds, so that the keys of different rooms do not arrive together.
     for (room, seed) in rooms.iter().flat_map(|room| repeat_n(room, PLAYERS as usize)).zip(0..) {
         let Explorer { wire, chance } = Explorer::join(room.address, seed).await?;
         let Wire::Datagrams(socket) = wire else { continue };
-        // Non-blocking, and no longer watched by the runtime: displays are read when the next key is due. If each woke
-        // up its client, thousands of clients would interrupt the hub.
+        // Non-blocking, and not watched by the runtime: displays are read when the next key is due. Otherwise, each
+        // would wake up its client, and thousands of clients would interrupt the hub.
         explorers.push((socket.into_std()?, chance));
     }
     let worker = Worker::start(async move |stopped| {
@@ -213,7 +209,7 @@ async fn press_keys(
     displays: Rc<Cell<u64>>,
 ) -> anyhow::Result<()> {
     let mut buffer = [0; 16];
-    // Starts at a random time, so that not all clients act at the same moment.
+    // A random start, so that clients do not act at the same moment.
     let mut keys = interval_at(Instant::now() + pause.mul_f64(chance.random_range(0.0..1.0)), pause);
     let mut open = Instant::now();
     loop {

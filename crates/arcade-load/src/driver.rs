@@ -20,13 +20,13 @@ use tokio::{runtime::Builder, sync::oneshot, task::LocalSet};
 
 use crate::wire::Visitor;
 
-/// The text that the hub prints before its port.
+/// Printed by the hub before its port.
 const GREETING: &str = "The arcade is open at http://localhost:";
 const PAGE: usize = 50;
 /// Opens rooms in the name of many hosts, since each host has a quota.
 pub(crate) const PROXY: [&str; 2] = ["--proxy", "127.0.0.1"];
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The time of a turn of robots.
+/// Of robots.
 pub(crate) const TURN: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Default)]
@@ -38,7 +38,6 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn line(&mut self, line: impl Display) {
-        // Writing to a string does not fail.
         let _ = writeln!(self.text, "{line}");
     }
 
@@ -64,7 +63,7 @@ impl Distribution {
         self.0.len()
     }
 
-    /// The duration that this share of all, in thousandths, does not exceed; zero without any.
+    /// The duration that this share, in thousandths, does not exceed; zero without any.
     pub(crate) fn quantile(&self, thousandths: usize) -> Duration {
         let last = self.0.len().saturating_sub(1);
         self.0.get((self.0.len() * thousandths / 1_000).min(last)).copied().unwrap_or_default()
@@ -77,18 +76,16 @@ impl Distribution {
     }
 }
 
-/// Counts of status codes, close codes and the like.
+/// Of status codes, close codes and the like.
 pub(crate) type Counts = BTreeMap<String, u64>;
 
 pub(crate) fn count(counts: &mut Counts, what: impl Display) {
     *counts.entry(what.to_string()).or_default() += 1;
 }
 
-/// A turn of a match, and when it arrived.
 pub(crate) type Arrival = (u16, SystemTime);
 
-/// How long after its due time each turn arrived. The start of the match is not on the wire: the turn that arrived
-/// earliest by the schedule counts as in time.
+/// How late each turn was. The start of the match is unknown, so the earliest turn by the schedule counts as in time.
 pub(crate) fn lateness(arrivals: &[Arrival]) -> Vec<Duration> {
     let first = arrivals.iter().map(|&(_, at)| at).min().unwrap_or(SystemTime::UNIX_EPOCH);
     let offset = |&(turn, at): &Arrival| {
@@ -116,15 +113,14 @@ impl<T: Send + 'static> Worker<T> {
         Ok(Self { stop, result })
     }
 
-    /// Waits for the result. Work that would not end by itself ends now.
+    /// Ends work that would not end by itself, and waits for the result.
     pub(crate) async fn finish(self) -> anyhow::Result<T> {
-        // If the receiver is gone, the work has failed already, or ends by itself.
+        // Without a receiver, the work has failed already, or ends by itself.
         let _ = self.stop.send(());
         self.result.await.context("a worker panicked")?
     }
 }
 
-/// What a process or a thread uses.
 #[derive(Debug)]
 pub(crate) struct Usage {
     directory: PathBuf,
@@ -142,14 +138,13 @@ impl Usage {
 
     pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
         let text = self.read("stat")?;
-        // The second field is a name in parentheses, which may contain spaces. The 14th and 15th are user and system
-        // time in hundredths of a second.
+        // The second field, a name in parentheses, may contain spaces. The 14th and 15th are user and system time in
+        // hundredths of a second.
         let (_, fields) = text.rsplit_once(") ").context("no processor time")?;
         let ticks: u64 = fields.split(' ').skip(11).take(2).map(str::parse::<u64>).sum::<Result<_, _>>()?;
         Ok(Duration::from_millis(10 * ticks).saturating_sub(self.before))
     }
 
-    /// The number that the process has kept busy.
     pub(crate) fn processors(&self) -> anyhow::Result<f64> {
         Ok(self.cpu()?.as_secs_f64() / self.start.elapsed().as_secs_f64())
     }
@@ -159,12 +154,12 @@ impl Usage {
         Ok(1_024 * self.number("status", "VmRSS:")?)
     }
 
-    /// In bytes, since the process was started.
+    /// In bytes, since the start of the process.
     pub(crate) fn written(&self) -> anyhow::Result<u64> {
         self.number("io", "write_bytes:")
     }
 
-    /// Including sockets.
+    /// Includes sockets.
     pub(crate) fn open_files(&self) -> anyhow::Result<usize> {
         Ok(fs::read_dir(self.directory.join("fd")).context("cannot count open files")?.count())
     }
@@ -214,7 +209,6 @@ impl Hub {
         Ok(Self { command, child, address, opened: AtomicU32::new(0), data })
     }
 
-    /// For a hub that was killed.
     pub(crate) fn restart(&mut self) -> anyhow::Result<()> {
         (self.child, self.address) = launch(&mut self.command)?;
         Ok(())
@@ -293,7 +287,7 @@ impl Hub {
     }
 }
 
-/// Empty if the value is not a text.
+/// Empty for a value that is not a text.
 pub(crate) fn string(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

@@ -1,5 +1,5 @@
-//! How soon hubs show changes at others, what a relay costs, and what players notice when a hub moves its rooms or is
-//! killed.
+//! How soon hubs show changes at other hubs, what a relay costs, and what players notice when a hub moves its rooms or
+//! is killed.
 
 use std::{
     net::SocketAddr,
@@ -22,11 +22,11 @@ use crate::{
 };
 
 const NODES: [&str; 3] = ["ann", "bob", "cid"];
-/// So that one machine can carry three hubs, rooms play at a tenth of the usual pace.
+/// Rooms play at a tenth of the usual pace, so that one machine can carry three hubs.
 const SLOWER: u32 = 10;
-/// The turns of a match that takes hours, so that it outlasts all measurements.
+/// Takes hours, so that the match outlasts all measurements.
 const LONG: u16 = 10_000;
-/// Turns that take ten seconds.
+/// Takes ten seconds.
 const WATCHED: u16 = 100;
 const WATCHERS: u32 = 1_000;
 const KEYS: u32 = 500;
@@ -39,12 +39,12 @@ const BETWEEN: Duration = Duration::from_millis(25);
 /// Keys against a wall cause no display.
 const NOTHING: Duration = Duration::from_millis(500);
 const ANSWER: Duration = Duration::from_secs(30);
-/// The pause between two messages of a player whose room moves.
+/// Between two messages of a player whose room moves.
 const PROBE: Duration = Duration::from_millis(10);
 
-/// What is measured, in this order: from opening a room to the pages of all hubs; from a key of a browser to its display,
-/// at the hub of the room and at another one; from a turn to the last browser that watches at another hub; the pauses
-/// when the rooms of a hub move; the time until the rooms of a killed hub are at others.
+/// Measured, in order: from opening a room to the pages of all hubs; from a browser's key to its display, at the hub of
+/// the room and at another one; from a turn to the last browser that watches at another hub; the pauses when a hub's
+/// rooms move; the time until other hubs have the rooms of a killed one.
 const PARTS: [&str; 5] = ["lobby", "relay", "watchers", "move", "kill"];
 
 #[derive(Debug, clap::Args)]
@@ -126,7 +126,7 @@ struct Fleet {
 }
 
 impl Fleet {
-    // Waits until these hubs list the rooms, and none of them at this node. Returns the seconds since `start`.
+    // Waits until these hubs list the rooms, none of them at this node. Returns the seconds since `start`.
     async fn wait(hubs: &[Hub], ids: &[String], node: &str, start: Instant) -> anyhow::Result<f64> {
         for hub in hubs {
             loop {
@@ -146,19 +146,17 @@ impl Fleet {
         Ok(start.elapsed().as_secs_f64())
     }
 
-    // The rooms of a node, as the first hub lists them.
     async fn rooms_of(&self, node: &str) -> anyhow::Result<Vec<String>> {
         let rooms = self.nodes[0].rooms().await?.into_iter();
         Ok(rooms.filter(|(_, owner)| owner == node).map(|(id, _)| id).collect())
     }
 
-    // Waits until all hubs list it.
     async fn listed(&self, room: Room) -> anyhow::Result<Room> {
         Self::wait(&self.nodes, std::slice::from_ref(&room.id), "", Instant::now()).await?;
         Ok(room)
     }
 
-    // Measures one hub after the other. Waits for each room until the pages of all hubs show it.
+    // Measures one hub after the other, and waits for each room until the pages of all hubs show it.
     async fn lobby(&mut self) -> anyhow::Result<()> {
         // There are no other rooms of this game.
         let look = json!({ "look": { "game": "mastermind", "text": "", "from": 0, "count": SHOWN } });
@@ -198,8 +196,8 @@ impl Fleet {
         Ok(())
     }
 
-    // Takes a seat at the page of this node, in a room of the first hub. Returns two keys: the first causes a display,
-    // and the second leads back.
+    // Takes a seat at this node's page, in a room of the first hub. Returns two keys: the first causes a display, and
+    // the second leads back.
     async fn sit(&self, node: usize) -> anyhow::Result<(Wire, [&'static str; 2])> {
         let room = self.listed(self.nodes[0].open_nuggets().await?).await?;
         let mut browser = self.nodes[node].visitor().enter(&room.id, None).await?;
@@ -240,7 +238,7 @@ impl Fleet {
         let pauses = moved["pauses_ms"].as_array().context("the output has pauses")?;
         let pauses = Distribution::new(pauses.iter().filter_map(Value::as_u64).map(Duration::from_millis).collect());
         let all = Self::wait(&self.nodes[..1], &rooms, name, start).await?;
-        // Now the other hub answers.
+        // From here on, the other hub answers.
         sleep(Duration::from_secs(1)).await;
         let silence = player.finish().await?.as_millis();
         self.report.row(format_args!("for how long a room stood still that moved, {} rooms", pauses.len()), &pauses);
@@ -261,7 +259,7 @@ impl Fleet {
     }
 }
 
-// After that, the other key is the next one.
+// The other key is next.
 async fn press(browser: &mut Wire, keys: &mut [&str; 2], patience: Duration) -> anyhow::Result<()> {
     browser.send(format!("KEY {}", keys[0])).await?;
     browser.find(patience, |text| text.starts_with("DISPLAY")).await?;

@@ -1,7 +1,7 @@
 //! `arcade-load`: measures how much load a machine can carry.
 //!
-//! Each scenario starts hubs with empty data directories and plays over real sockets. The hubs and the clients share
-//! the machine, so a hub whose clients run elsewhere can carry more.
+//! Each scenario starts hubs with empty data directories and plays over real sockets. The hubs share the machine with
+//! the clients, so they could carry more if these ran elsewhere.
 
 mod attack;
 mod attacks;
@@ -65,7 +65,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     raise_open_files();
     let beside = env::current_exe()?.with_file_name(format!("arcade{}", env::consts::EXE_SUFFIX));
     let hub = Command::new(args.arcade.as_deref().unwrap_or(&beside));
-    // One thread: the hub needs the processors.
+    // One thread, since the hub needs the processors.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let report = runtime.block_on(async {
         match &args.scenario {

@@ -37,7 +37,6 @@ pub(crate) struct ClassOptions {
     pupils: u32,
 }
 
-/// Reports how late each turn reached the last browser.
 pub(crate) async fn watchers(program: Command, &Options { watchers, turns }: &Options) -> anyhow::Result<Report> {
     let hub = Hub::start(program, &PROXY)?;
     let room = hub.open_robots(ROBOTS, turns, TURN).await?;
@@ -49,9 +48,8 @@ pub(crate) async fn watchers(program: Command, &Options { watchers, turns }: &Op
     Ok(report)
 }
 
-/// Browsers watch at the page of a hub, which may be another one than that of the room. Returns how late each turn
-/// reached the last of them, the processors that the hub of the room kept busy, and a line if a turn did not reach all
-/// browsers.
+/// Browsers watch at the page of `hub`, which may not be the room's. Returns how late each turn reached the last one,
+/// the processors that the room's hub kept busy, and a line if a turn did not reach all.
 pub(crate) async fn watch(
     (hub, room): (&Hub, &Room),
     page: &Hub,
@@ -69,7 +67,6 @@ pub(crate) async fn watch(
     while let Some(browser) = browsers.join_next().await {
         arrivals.extend(browser?.context("a browser lost the match")?);
     }
-    // For each turn, how late it reached the last browser, and how many it reached.
     let mut last = BTreeMap::<u16, (Duration, u32)>::new();
     for (&(turn, _), late) in arrivals.iter().zip(lateness(&arrivals)) {
         let (longest, count) = last.entry(turn).or_default();
@@ -82,12 +79,10 @@ pub(crate) async fn watch(
     Ok((last, processors, skipped.unwrap_or_default()))
 }
 
-/// Reports how long it took until each pupil was in a game.
 pub(crate) async fn class(program: Command, &ClassOptions { pupils }: &ClassOptions) -> anyhow::Result<Report> {
     let hub = Hub::start(program, &[])?;
     let mut joining = JoinSet::new();
     for pupil in 0..pupils {
-        // Each with connections of its own.
         let joined = timeout(PATIENCE, join(hub.visitor(), pupil));
         joining.spawn(async move { joined.await.context("a pupil has no game in time")? });
     }

@@ -1,4 +1,4 @@
-//! Well-behaved players, which record how late they are answered and what they lose.
+//! Well-behaved players, which record how late they get answers and what they lose.
 
 use std::{
     fmt::Display,
@@ -26,16 +26,15 @@ use crate::{
 
 const KEY_PAUSE: Duration = Duration::from_millis(200);
 const RETRY: Duration = Duration::from_secs(1);
-/// An invalid key is answered with an error to its sender alone: one answer for each, independent of other players and
-/// of walls.
+/// An invalid key causes one error to its sender alone, independent of other players and of walls.
 const PROBE: &[u8] = b"KEY x";
 const PROBE_ANSWER: &[u8] = b"ERROR";
-/// An answer that takes longer counts as missing.
+/// A later answer counts as missing.
 const LOST: Duration = Duration::from_secs(5);
 /// How long the hub may leave a message unread.
 const STALL: Duration = Duration::from_secs(10);
 const PAGE_PAUSE: Duration = Duration::from_millis(250);
-/// The pages are requested in turn. The last one requests a room to play in.
+/// Requested in turn. The last one requests a room to play in.
 const PAGES: [(&str, &str); 4] =
     [("GET", "/"), ("GET", "/api/rooms"), ("GET", "/api/leaders?game=nuggets"), ("POST", "/api/play/nuggets")];
 
@@ -45,7 +44,7 @@ pub(crate) struct Player {
     /// What is measured, and the bound on its p99.
     pub(crate) unit: &'static str,
     pub(crate) bound: Duration,
-    /// Whether its matches have results.
+    /// Its matches have results.
     pub(crate) plays: bool,
 }
 
@@ -140,7 +139,7 @@ impl Seat {
     }
 }
 
-// Reconnects after a loss; a browser returns to its seat. Never returns without an error.
+// Reconnects after a loss, a browser to its seat. Returns only with an error.
 async fn play_matches(
     seat: Seat,
     open: impl AsyncFn(&Visitor, Option<Value>) -> anyhow::Result<Wire>,
@@ -196,8 +195,8 @@ async fn play_robots(seat: &Seat, seed: u32, wire: &mut Wire) -> anyhow::Result<
     .await
 }
 
-// Plays until the client is over. The error describes the end of the connection. `over` returns the number of the match that
-// has ended.
+// Plays until the client is over. The error describes the end of the connection. `over` returns the number of the
+// finished match.
 async fn play<C: Client<Error: Display>>(
     seat: &Seat,
     wire: &mut Wire,
@@ -207,7 +206,7 @@ async fn play<C: Client<Error: Display>>(
     let clock = Clock::start();
     // Why sending failed. The last messages of the hub are read nevertheless.
     let (mut broken, mut ended) = (None, None);
-    // Since when an answer is pending, and how it starts.
+    // The time of the pending request, and the start of its answer.
     let mut pending: Option<(Instant, &[u8])> = None;
     loop {
         pilot.act(&mut client, clock.now());
@@ -258,7 +257,7 @@ async fn play<C: Client<Error: Display>>(
 // Takes and leaves a seat in this room of mastermind, and measures when the lobby shows it.
 async fn watch_lobby(seat: Seat, room: &str) -> anyhow::Result<()> {
     loop {
-        // After a loss it opens another socket, which receives the whole view again.
+        // After a loss, another socket receives the whole view again.
         match seat.visitor.socket("/live", Some(json!({ "look": { "text": room } }))).await {
             Ok(mut lobby) => {
                 if let Err(error) = take_seats(&seat, &mut lobby, room).await {

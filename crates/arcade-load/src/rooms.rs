@@ -27,19 +27,19 @@ use crate::{
 
 /// Spreads the turns of matches over the time between two turns.
 const START_PAUSE: Duration = Duration::from_micros(7_300);
-/// Bytes of a DISPLAY of the default map.
+/// In bytes, with the default map.
 const DISPLAY: usize = 8 + 21 * 80;
-/// One in this number of random keys leads into a wall, so that no display is sent. The number was measured.
+/// One in this number of random keys leads into a wall, which causes no display. Measured.
 const WALLS: u64 = 4;
 const LOOK: Duration = Duration::from_millis(100);
 /// How long pages are open before the measurement.
 const SETTLE: Duration = Duration::from_secs(1);
 pub(crate) const SHOWN: u32 = 60;
-/// Pictures of a page.
+/// Of a page.
 const IN_VIEW: usize = 12;
 /// Keys before a client waits for an answer.
 const BURST: u32 = 10;
-/// Rooms with activity at the same time: enough to keep the hub busy, and few enough that no datagram is lost.
+/// Enough active rooms to keep the hub busy, but few enough that no datagram is lost.
 const ACTIVE: usize = 8;
 
 #[derive(Debug, clap::Args)]
@@ -72,7 +72,6 @@ pub(crate) struct RestartOptions {
     arrivals: u32,
 }
 
-/// Reports how late turns were and what a room needs.
 pub(crate) async fn measure(
     program: Command,
     &Options { rooms, turns, pages, floor }: &Options,
@@ -129,13 +128,12 @@ pub(crate) async fn measure(
     Ok(report)
 }
 
-// Pages show the lobby and the pictures of some rooms. Returns the bytes that each received per second after its first
-// view, and the processors that the hub kept busy.
+// Pages show the lobby and the pictures of some rooms. Returns the bytes per second of each after its first view, and
+// the processors that the hub kept busy.
 async fn show_pages(hub: &Hub, count: u32, rooms: &[&str], time: Duration) -> anyhow::Result<(f64, f64)> {
     let (bytes, mut pages) = (Arc::<AtomicU64>::default(), JoinSet::<anyhow::Result<()>>::new());
     let visitor = hub.visitor();
     for place in 0..count as usize {
-        // Different pages show different rooms.
         let rooms: Vec<&str> = rooms.iter().cycle().skip(place).take(IN_VIEW.min(rooms.len())).copied().collect();
         let look = json!({ "look": { "game": null, "text": "", "from": 0, "count": SHOWN }, "pictures": rooms });
         let (mut page, bytes) = (visitor.socket("/live", Some(look)).await?, Arc::clone(&bytes));
@@ -182,8 +180,8 @@ async fn play_bare(matches: u32, explored: u32, turns: u16) -> anyhow::Result<(D
     Ok((late, busy.as_secs_f64() / took.as_secs_f64()))
 }
 
-// Matches start evenly spread over the duration of a turn, as those of a hub do. Returns the connections, which must
-// stay open while a client still answers the last turn, and the processor time.
+// Spreads the starts of matches evenly over a turn, as a hub does. Returns the processor time, and the connections,
+// which must stay open while a client still answers the last turn.
 fn send_turns(listener: &TcpListener, count: u32, turns: u16) -> anyhow::Result<(Vec<TcpStream>, Duration)> {
     let usage = Usage::start("thread-self")?;
     let streams = (0..count).map(|_| {
@@ -253,7 +251,7 @@ fn send_displays(socket: &UdpSocket, stop: &AtomicBool) -> anyhow::Result<Durati
     usage.cpu()
 }
 
-/// Plays in rooms of nuggets, kills the hub and reports how long another one takes to open all of them.
+/// Plays in rooms of nuggets, kills the hub, and reports how long another takes to open them.
 pub(crate) async fn restart(
     program: Command,
     &RestartOptions { rooms: count, arrivals }: &RestartOptions,

@@ -32,9 +32,9 @@ use tokio_tungstenite::{
 };
 
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Bytes that are read at a time; more than a datagram of the default map of nuggets.
+/// In bytes. More than a nuggets datagram of the default map.
 const BUFFER: usize = 1 << 12;
-/// A player leaves permanently.
+/// The player leaves permanently.
 const LEFT: CloseCode = CloseCode::Library(4000);
 
 /// Why an exchange failed, if possible in a word for a table.
@@ -73,7 +73,7 @@ async fn connect(from: Ipv4Addr, to: SocketAddr) -> anyhow::Result<Stream> {
     Ok(join(Stamped { half, arrived: SystemTime::now() }, writer))
 }
 
-/// Records when the last read bytes arrived: on Linux when the system received them, elsewhere when they are read.
+/// Records the arrival of the last bytes: on Linux at the system, elsewhere when they are read.
 #[derive(Debug)]
 pub(crate) struct Stamped {
     half: tcp::OwnedReadHalf,
@@ -130,7 +130,6 @@ impl AsyncRead for Stamped {
     }
 }
 
-/// A user of the page of a hub, at an address of this machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Visitor {
     pub(crate) from: Ipv4Addr,
@@ -168,7 +167,6 @@ impl Visitor {
         timeout(self.patience, exchange).await?
     }
 
-    /// Sends the first message if there is one.
     pub(crate) async fn socket(&self, path: &str, first: Option<Value>) -> anyhow::Result<Wire> {
         let stream = connect(self.from, self.hub).await?;
         let (stream, _) = timeout(PATIENCE, client_async(format!("ws://{}{path}", self.hub), stream)).await??;
@@ -186,7 +184,6 @@ impl Visitor {
     }
 }
 
-/// A connection to a hub or a room.
 #[derive(Debug)]
 pub(crate) enum Wire {
     Datagrams(UdpSocket),
@@ -197,9 +194,9 @@ pub(crate) enum Wire {
 #[derive(Debug)]
 pub(crate) struct Socket {
     pub(crate) stream: WebSocketStream<Stream>,
-    // Whether the game has binary messages. It sends the first one.
+    // Whether the game, which sends the first message, uses binary ones.
     is_binary: bool,
-    /// Leads back to the seat of the player.
+    /// Leads back to the player's seat.
     pub(crate) entry: Option<Value>,
 }
 
@@ -225,13 +222,13 @@ impl Wire {
         Ok(())
     }
 
-    /// A datagram, a part of the stream, or a message. The error describes the end of the connection.
+    /// Returns a datagram, a part of the stream, or a message. The error describes the end of the connection.
     pub(crate) async fn receive(&mut self) -> anyhow::Result<Bytes> {
         let mut bytes = BytesMut::new();
         match self {
             Self::Datagrams(socket) => {
                 bytes.reserve(BUFFER);
-                // Refusals only report that an earlier datagram was rejected.
+                // A refusal only reports that an earlier datagram was rejected.
                 while let Err(error) = socket.recv_buf(&mut bytes).await {
                     ensure!(error.kind() == ErrorKind::ConnectionRefused, error);
                 }
@@ -270,7 +267,7 @@ impl Wire {
         }
     }
 
-    /// The first wanted text. The error describes the end of the connection, or that `patience` is over.
+    /// The first wanted text. The error describes the end of the connection or of `patience`.
     pub(crate) async fn find(&mut self, patience: Duration, is_wanted: impl Fn(&str) -> bool) -> anyhow::Result<Bytes> {
         let wanted = async {
             loop {
@@ -283,7 +280,6 @@ impl Wire {
         timeout(patience, wanted).await?
     }
 
-    /// When the last bytes arrived.
     pub(crate) fn arrived(&self) -> SystemTime {
         match self {
             Self::Datagrams(_) => SystemTime::now(),
@@ -292,7 +288,7 @@ impl Wire {
         }
     }
 
-    /// Leaves permanently, so that no seat is retained.
+    /// Permanently, so that no seat is retained.
     pub(crate) async fn leave(mut self) {
         if let Self::Socket(socket) = &mut self {
             // The hub may have closed it before.
@@ -313,7 +309,7 @@ mod tests {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let mut client = connect(Ipv4Addr::LOCALHOST, listener.local_addr()?).await?;
         let (mut server, _) = listener.accept().await?;
-        // The system starts to record times some moments after the first socket has requested them.
+        // The system starts to record times some moments after the first request.
         loop {
             let sent = SystemTime::now();
             server.write_all(b"turn").await?;

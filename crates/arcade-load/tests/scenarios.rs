@@ -1,5 +1,4 @@
-//! Each scenario for some seconds, with the hub that is built for it. The fleet needs brokers and a database, so it is
-//! not among them.
+//! Each scenario for some seconds, except for the fleet, which needs brokers and a database.
 
 use std::process::{Command, Output};
 
@@ -37,7 +36,7 @@ fn scenarios_report_their_figures() {
     }
 }
 
-/// Whether the bounds hold is not asserted: this machine may be busy with other tests.
+/// Does not assert the bounds, since the machine may be busy with other tests.
 #[cfg(target_os = "linux")]
 #[test]
 #[ignore = "players play for 18 seconds; .ci/run --release runs it"]
