@@ -12,17 +12,17 @@ use nuggets::{Name, Participant};
 
 use crate::headless::Style;
 
-/// The name with which a client of the course plays automatically, on a screen.
+/// With this name, the course's clients play automatically, on a screen.
 const BOT: &[u8] = b"bot";
-/// The name that plays like [`BOT`], without a screen.
+/// Plays like [`BOT`], without a screen.
 const BOT_IN_BACKGROUND: &[u8] = b"botbg";
 /// The seats of a game.
 const MAX_BOTS: u16 = 26;
-/// A bot that waits longer than a minute between two keys cannot be distinguished from one that is stuck.
+/// With more than a minute between two keys, a bot looks stuck.
 const MAX_DELAY_MS: u64 = 60_000;
-/// The delay of a bot on a screen, so that a user can follow it.
+/// Of a bot on a screen, so that a user can follow it.
 const WATCHED_DELAY: Duration = Duration::from_millis(80);
-/// The delay of a bot without a screen: a server of the course shows the effect of each key to all clients.
+/// Without a screen: the course's servers show the effect of each key to all clients.
 const UNWATCHED_DELAY: Duration = Duration::from_millis(20);
 const DEMO_BOTS: u16 = 3;
 /// One seat is the player's.
@@ -145,7 +145,7 @@ impl From<LevelArg> for Level {
     }
 }
 
-// A user who mixes up the order most likely types a name or a host in the place of the port.
+// If the order is mixed up, the port is most likely a name or a host.
 fn parse_port(typed: &str) -> Result<u16, String> {
     whole_number(1..=u16::MAX, 2000)(typed).map_err(|error| {
         let is_number = typed.starts_with(|first: char| first == '-' || first.is_ascii_digit());
@@ -172,7 +172,7 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    /// Fails if the arguments contradict each other, or if a name of a bot is not valid.
+    /// Fails if the arguments contradict each other, or if a bot's name is invalid.
     pub(crate) fn of(args: &Args) -> Result<Self, UsageError> {
         let called = args.called()?;
         let is_called = |wanted: &[u8]| called.as_ref().is_some_and(|name| name.as_str().as_bytes() == wanted);
@@ -213,7 +213,7 @@ impl Plan {
 }
 
 impl Args {
-    /// Without an address on the command line, the directory is queried. The demonstration has its own server.
+    /// Queries the directory without an address on the command line. The demonstration has its own server.
     pub(crate) fn server(&self, directory: Option<&Directory>) -> anyhow::Result<HostPort> {
         match (&self.host, self.port, directory) {
             (Some(host), Some(port), _) => Ok(HostPort { host: host.clone(), port }),

@@ -26,7 +26,7 @@ use crate::session::Session;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
     pub(crate) level: Level,
-    /// The minimum time between two keys, by default that of the level.
+    /// Between two keys, at least; by default that of the level.
     pub(crate) delay: Option<Duration>,
 }
 
@@ -56,7 +56,7 @@ impl Outcome {
     }
 }
 
-/// With `rematch` the bots stay for the next game of a server that has one.
+/// With `rematch`, the bots stay for the server's next game, if it has one.
 pub(crate) async fn run(
     (addresses, directory): (&[SocketAddr], Option<Arc<Directory>>),
     place: &HostPort,
@@ -106,7 +106,7 @@ pub(crate) async fn run(
         };
         let again = rematch && outcome.is_complete() && !*stop.borrow();
         complete |= outcome.is_complete();
-        // A server without another game ends, which is not a failure of a bot that requests one.
+        // A server without another game ends, which is no failure of a bot that requests one.
         let declined = rematch && complete && outcome.end == End::NoAnswer;
         if let Some(account) = outcome.account.filter(|_| !declined) {
             let _ = writeln!(io::stderr(), "{account}");
@@ -140,15 +140,15 @@ pub(crate) async fn run(
     Ok(if failures + refused + gone > 0 { ExitCode::from(EXIT_FAILURE) } else { ExitCode::SUCCESS })
 }
 
-// Printed at the start, since no other output follows until the game is over.
+// Printed at the start, since the game produces no other output until its end.
 fn announcement(bots: usize, place: &HostPort, level: Level) -> String {
     let who = if bots == 1 { "1 bot plays".to_owned() } else { format!("{bots} bots play") };
     let (level, whom) = (format!("{level:?}").to_lowercase(), if bots == 1 { "it" } else { "them" });
     format!("{who} at {place} (level {level}); Ctrl-C stops {whom}.")
 }
 
-/// The last messages of the server, each with the number of bots that have received it. A message is printed after all
-/// of them have, below their summaries.
+/// The server's last messages, each with the number of bots that have received it. Once all have, it is printed below
+/// their summaries.
 struct LastMessages {
     bots: usize,
     waiting: VecDeque<(String, usize)>,
@@ -237,7 +237,7 @@ pub(crate) async fn play(
 }
 
 const PLAYER: &[u8] = b"you";
-/// The players can look around before the game begins.
+/// Lets the players look around before the game begins.
 const COUNTDOWN: Duration = Duration::from_secs(3);
 
 /// A server that only this machine can reach, and bots that play one game after another on it. Both end when this value

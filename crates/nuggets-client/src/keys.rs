@@ -1,5 +1,3 @@
-//! The meaning of keys by context.
-
 use nuggets::Direction;
 use termkit::{Key, Pad};
 
@@ -10,13 +8,13 @@ pub(crate) enum Action {
     /// Leave the game, or immediately if the client already waits for the server's goodbye.
     Interrupt,
     ToggleHelp,
-    /// Hide the result and show the last board, or show the result again.
+    /// Hide the result and show the last board, or the reverse.
     ToggleResult,
     ToggleLast,
     Again,
     Scroll(Direction),
     Redraw,
-    /// Until the shell continues the program.
+    /// Stop until the shell continues the program.
     Suspend,
     Ignore,
 }
@@ -45,8 +43,8 @@ pub(crate) struct Context {
     pub(crate) has_last: bool,
 }
 
-/// The keys to leave, to redraw and for help always work. A hidden game cannot be controlled, so keys that are typed at
-/// the help, at the last result or in a window that is too small are not sent.
+/// The keys to leave, to redraw and for help always work. Keys at the help, at the last result or in a small window are
+/// not sent, since a hidden game cannot be controlled.
 pub(crate) fn action(typed: Key, context: Context) -> Action {
     match typed {
         Key::Interrupt => Action::Interrupt,
@@ -90,7 +88,6 @@ const fn direction(key: Pad) -> Direction {
     }
 }
 
-/// For the last line.
 pub(crate) const fn footer(context: Context) -> &'static [(&'static str, &'static str)] {
     match context.control {
         Control::ByHand => &[("hjkl", "move"), ("HJKL", "run"), ("yubn", "diagonally"), ("?", "keys"), ("Q", "leave")],

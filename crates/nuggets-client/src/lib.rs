@@ -1,7 +1,7 @@
 //! The nuggets client, as a library so that other programs can draw its screens.
 //!
 //! [`nuggets::Client`] folds the server's messages into a state. This crate adds the command line ([`Args`]), the
-//! picture ([`View`]) and, not public, the meaning of keys, the socket, the terminal and the bots.
+//! picture ([`View`]) and, privately, the meaning of keys, the socket, the terminal and the bots.
 //!
 //! ```
 //! use netcore::{Client as _, Time};
@@ -91,7 +91,7 @@ fn report(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
         let _ = writeln!(io::stderr(), "{account}");
     }
     match searched_result(place, parting) {
-        // The terminal has hung up, so a message would not be read.
+        // The terminal has hung up, so no user would read a message.
         Err(_) if parting.hung_up => Ok(ExitCode::SUCCESS),
         result => result,
     }

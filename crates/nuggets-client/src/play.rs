@@ -26,13 +26,13 @@ use crate::{
     view::View,
 };
 
-/// Keys are ignored for this long after a result appears, because they were meant for the game.
+/// How long keys are ignored after a result appears, since they were meant for the game.
 const QUIET: Duration = Duration::from_secs(1);
-/// How long a server's port must be closed before the server counts as gone. A match that is resumed earlier continues
-/// without a notice.
+/// After this time with a closed port, a server counts as gone. A match that is resumed earlier continues without a
+/// notice.
 const GONE: Duration = Duration::from_secs(2);
 
-/// How long a result is shown before the next game is joined automatically.
+/// Before the next game is joined automatically.
 const PAUSE: Duration = Duration::from_secs(6);
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -53,7 +53,7 @@ pub(crate) struct Player {
     view: View,
     stage: Stage,
     bot: Option<Typist>,
-    // Keys come from the terminal that shows the game, so a user is there to read a result.
+    // The terminal with the game provides the keys, so a user is there to read a result.
     attended: bool,
     over: Option<AfterGame>,
     leaving: bool,
@@ -62,7 +62,7 @@ pub(crate) struct Player {
     ended: Option<End>,
 }
 
-/// How a client's part in the game ended, after the terminal has been restored.
+/// After the terminal has been restored.
 pub(crate) struct Parting {
     pub(crate) end: End,
     pub(crate) account: Option<String>,
@@ -144,7 +144,7 @@ impl Player {
         }
     }
 
-    // The time until the server counts as gone, unless it sends a message earlier.
+    // When the server counts as gone, unless it sends a message earlier.
     fn gone_in(&self) -> Option<Duration> {
         let (client, now) = (self.session.client(), self.session.now());
         let closed = client.closed_for(now).filter(|_| self.attended && self.over.is_none() && client.is_joined())?;
@@ -163,7 +163,7 @@ impl Player {
         let (has_board, is_heard) = (client.size().is_some(), client.closed_for(now).is_none());
         let gone = self.gone_in().is_some_and(|gone| gone.is_zero());
         match (&mut self.over, end) {
-            // The server was gone and is back.
+            // The server is back.
             (Some(over), None) if is_heard && !over.is_joining() => {
                 self.over = None;
                 self.stage.change();
@@ -196,7 +196,7 @@ impl Player {
         if let Some(session) = self.over.take().and_then(AfterGame::into_session) {
             self.view = self.view.next_game(Verdict::of_last(self.session.client()));
             self.session = session;
-            // If no new seed can be drawn, the old bot continues.
+            // Without entropy for a new seed, the old bot continues.
             self.bot =
                 self.bot.take().and_then(|bot| self.options.bot.and_then(|style| style.bot().ok()).or(Some(bot)));
             self.stage.change();
@@ -220,7 +220,6 @@ impl Player {
                 self.act(action);
             }
             StageEvent::Byte(b'Q') | StageEvent::End => self.leave(),
-            // A key outside ASCII is not a key of the game.
             StageEvent::Byte(byte) if byte.is_ascii() => self.session.key(byte),
             StageEvent::Leave if self.requests.register(Instant::now().into_std()) => self.interrupt(),
             StageEvent::Leave => self.leave(),
@@ -271,7 +270,7 @@ impl Player {
         self.leaving = true;
         self.stage.change();
         if let Some(over) = &mut self.over {
-            // A seat that may just have been assigned is released without a wait for the goodbye.
+            // Releases a seat that may just have been assigned, without waiting for the goodbye.
             over.leave();
             self.ended = self.session.end().cloned();
         }
@@ -286,7 +285,6 @@ async fn turn(over: Option<&mut AfterGame>) {
     }
 }
 
-/// The result stays on the screen until the next game begins or the user leaves.
 pub(crate) struct AfterGame {
     options: Options,
     next: Option<Session>,
@@ -305,12 +303,12 @@ impl AfterGame {
         Self { options, next: None, trouble: None, ended: false, joins_at, gone }
     }
 
-    /// Keys are listed once they are no longer ignored.
+    /// Lists keys once they are no longer ignored.
     pub(crate) fn verdict(&self, client: &Client, ignores_keys: bool) -> Verdict {
         let mut verdict = Verdict::of(client);
         verdict.keys = self.keys();
         if let Some(line) = verdict.keys.last_mut().filter(|_| ignores_keys) {
-            // Keeps the width of the line, so that the box does not change.
+            // Keeps the width of the line, and so of the box.
             *line = " ".repeat(line.len());
         } else {
             verdict.bar = self.choices("table");
@@ -341,14 +339,14 @@ impl AfterGame {
         };
         let (tab, leave) = (format!("Tab {other}"), "Q leave");
         match again {
-            // The first key is the one that leaves the current screen.
+            // The key that leaves the current screen comes first.
             Some(again) if other == "table" => [&*tab, again, leave].join("   "),
             Some(again) => [again, &*tab, leave].join("   "),
             None => [&*tab, leave].join("   "),
         }
     }
 
-    /// Requests a seat in the next game on a new socket, which receives no late datagrams of the last game.
+    /// Requests a seat in the next game on a new socket, which gets no late datagrams of the last one.
     pub(crate) fn join(&mut self) {
         if self.next.is_some() {
             return;
@@ -376,7 +374,6 @@ impl AfterGame {
         self.next
     }
 
-    /// Returns whether the screen changed.
     pub(crate) fn update(&mut self) -> bool {
         if self.joins_at.is_some_and(|joins_at| joins_at <= Instant::now()) {
             self.join();

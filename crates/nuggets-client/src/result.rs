@@ -18,14 +18,13 @@ pub(crate) struct Verdict {
     title: String,
     ranks: Vec<Rank>,
     text: Vec<String>,
-    /// The available keys, shown at the bottom.
     pub(crate) keys: Vec<String>,
-    /// The keys while the board is shown without the result, in the last line of the window.
+    /// The keys beside the board without the result, in the last line.
     pub(crate) bar: String,
 }
 
 impl Verdict {
-    /// The client's own row is marked. Without a result, the notice that its server is gone.
+    /// Marks the client's own row. Without a result, the notice that its server is gone.
     pub(crate) fn of(client: &Client) -> Self {
         let scores = client.scores();
         let (title, text) = match (client.end(), &scores) {
@@ -47,7 +46,7 @@ impl Verdict {
     }
 }
 
-// The purse at the time when the server was lost.
+// The purse when the server was lost.
 fn left(client: &Client) -> String {
     let remaining = client.remaining();
     match client.letter() {

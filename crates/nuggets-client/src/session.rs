@@ -10,18 +10,18 @@ use nuggets::{Client, ClientMessage, Command, End, Participant, ServerMessage, c
 use tokio::{select, task::JoinHandle, time::sleep};
 use tracing::{debug, info, warn};
 
-/// Datagrams that are received before the rest of the program continues.
+/// Datagrams received before the rest of the program continues.
 const BURST: usize = 256;
 const LOGGED: usize = 100;
 /// Attempts with one of several addresses before the next one.
 const TRIES: u32 = 2;
-/// The pause after a receive error, so that a lasting error costs no processor time.
+/// After a receive error, so that a lasting error costs no processor time.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long a player waits for a response after the server has moved, before it requests a seat: the server does not
+/// How long a player waits for a response after the server has moved, before it requests a seat. The server does not
 /// know its address, or the response is lost.
 const UNKNOWN: Duration = Duration::from_secs(2);
-/// How long a server is silent before the directory is queried. A server sends no messages while the game does not
-/// change, so this is not an error.
+/// The silence before the directory is queried. It is no error: a server sends no messages while the game does not
+/// change.
 const QUIET: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
@@ -45,7 +45,6 @@ pub(crate) struct Session {
 /// The addresses from the directory, or why there are none.
 type Located = Result<Vec<SocketAddr>, String>;
 
-/// The requests to the directory, one at a time.
 #[derive(Debug)]
 struct Search {
     location: ServerLocation,
@@ -56,8 +55,8 @@ struct Search {
 }
 
 impl Session {
-    /// The first message is sent to the first of `servers` that the system has a route to. With a directory, the
-    /// session follows the server to other addresses.
+    /// Sends the first message to the first of `servers` that the system has a route to. With a directory, the session
+    /// follows the server to other addresses.
     pub(crate) fn start(
         part: Participant,
         servers: Vec<SocketAddr>,
@@ -123,7 +122,7 @@ impl Session {
         self.clock.now()
     }
 
-    /// Waits until the moment; never completes without one.
+    /// Never completes without a moment.
     pub(crate) fn until(&self, moment: Option<Time>) -> impl Future<Output = ()> + use<> {
         let clock = self.clock;
         async move { clock.until(moment).await }
@@ -236,7 +235,7 @@ impl Session {
         self.client.moved(now);
     }
 
-    // While the server may be found at another address, the session restarts instead of giving up.
+    // Restarts instead of giving up, while the server may be found at another address.
     fn rejoin(&mut self) {
         let now = self.now();
         if self.rejoins.is_some_and(|due| due <= now) {
@@ -251,7 +250,7 @@ impl Session {
     fn refused(&mut self) {
         debug!("the port is closed");
         self.refusals += 1;
-        // A hostname may have an address on which the server does not listen, as is common for `localhost`.
+        // A hostname may have an address without the server, as is common for `localhost`.
         if !self.answered && self.refusals < self.wire.servers().len() && self.wire.try_next() {
             self.tries = 0;
             self.send_first_message();
@@ -273,10 +272,10 @@ impl Session {
                 self.wire.send(datagram);
                 continue;
             }
-            // If there is no response, the first message may have to be sent to another address.
+            // Without a response, the first message may have to be sent to another address.
             self.refusals = 0;
             if self.tries >= TRIES && self.wire.servers().len() > 1 {
-                // If the server is there and its responses are lost, it must not keep a seat.
+                // If only its responses are lost, the server must not keep a seat.
                 self.wire.send(ClientMessage::Key(b'Q').to_bytes());
                 if self.wire.try_next() {
                     self.tries = 0;

@@ -30,12 +30,12 @@ use crate::{
 const SMALLEST: Size = Size::new(16, 4);
 /// Columns and rows per arrow key of a spectator.
 const SCROLL: (i32, i32) = (8, 4);
-/// Spare columns or rows at which a window centres its map. With fewer, the map begins at the left edge and in line 2,
-/// as the requirements define.
+/// Spare columns or rows at which the map is centred. With fewer, it begins at the left edge and in line 2, as the
+/// requirements define.
 const ROOMY: u16 = 12;
-/// Mentioned in the status line if it has room, and there is no line for keys.
+/// In the status line if it has room, and there is no line for keys.
 const HINT: &str = "? keys  Q leave";
-/// Spare rows from which the last line shows keys.
+/// With this many spare rows, the last line shows keys.
 const FOOTER_FROM: u16 = 4;
 const GAP: u16 = 2;
 
@@ -60,7 +60,7 @@ pub struct View {
 }
 
 impl View {
-    /// The view of a client that a user or a bot controls.
+    /// `bot` is whether a bot controls the client.
     pub fn new(palette: Palette, bot: bool) -> Self {
         let (camera, seen) = (Camera::default(), SightMemory::default());
         let window = Size::ZERO;
@@ -87,7 +87,7 @@ impl View {
         Self { hint: self.hint, place: self.place.clone(), last, ..Self::new(self.palette, self.bot) }
     }
 
-    /// The status line mentions the keys for help and for leaving, and names the place of the server until it responds.
+    /// The status line mentions the keys for help and leaving, and the server's place until it responds.
     #[must_use]
     pub(crate) fn taking_part(self, place: String) -> Self {
         Self { hint: true, place, ..self }
@@ -266,9 +266,9 @@ const fn map_window(window: Size) -> Size {
 
 /// Distinguishes the cells that the player sees now from those that it remembers.
 ///
-/// A DISPLAY does not mark them, so sight is computed again from the player's place on the known part of the map.
-/// Unknown cells are opaque. So a visible cell may be treated as remembered if its only line of sight passes an unknown
-/// gap, but a remembered cell is never treated as visible.
+/// A DISPLAY does not mark them, so sight is computed again from the player's place on the known map, with unknown
+/// cells opaque. So a visible cell may be treated as remembered if its only line of sight passes an unknown gap, but a
+/// remembered cell is never treated as visible.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SightMemory {
     displays: u64,
@@ -361,7 +361,7 @@ pub(crate) mod sight_tests {
         assert_eq!(visible(&seen, &client), ["+-----+", "|@*B..|", "+-----+"]);
     }
 
-    // Compares with the sight on the complete map, from every spot of a map with pillars and passages.
+    // Compares with the sight on the complete map, from every spot.
     #[test]
     fn remembered_cells_are_never_shown_as_visible() {
         const MAP: &[u8] =

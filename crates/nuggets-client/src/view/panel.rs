@@ -14,7 +14,7 @@ const OTHERS: Shade = Shade(Color::Rgb(185, 174, 157), Color::Gray);
 /// Columns before a bar.
 const LABELS: u16 = 16;
 
-/// The gold of the user, of the other players, and on the map. A server sends the purses of the others only at the end.
+/// The gold of the user, of the other players, and on the map. A server sends the other purses only at the end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Panel<'a> {
     pub(super) palette: Palette,
