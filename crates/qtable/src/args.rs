@@ -1,5 +1,3 @@
-//! The command line.
-
 use std::path::{Path, PathBuf};
 
 use blackjack::{
@@ -54,10 +52,10 @@ pub(crate) enum Command {
 }
 
 pub(crate) const DEFAULT_TABLE: &str = "qtable";
-/// About the number of rounds that many threads play in a day.
+/// About what many threads play in a day.
 pub(crate) const MAX_ROUNDS: u64 = 1_000_000_000_000;
 pub(crate) const MAX_THREADS: u32 = 256;
-/// The maximum number of runs of a curve.
+/// Of a curve.
 pub(crate) const MAX_RUNS: u32 = 100;
 
 /// How a learner chooses actions.
@@ -83,7 +81,6 @@ impl ExploreKind {
         }
     }
 
-    /// The value on the command line.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Random => "random",
@@ -111,7 +108,6 @@ impl From<Space> for StateSpace {
     }
 }
 
-/// A probability and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Epsilon {
     pub(crate) chance: Chance,
@@ -119,14 +115,13 @@ pub(crate) struct Epsilon {
     pub(crate) typed: String,
 }
 
-/// The default probability of exploring.
 const DEFAULT_EPSILON: &str = "0.1";
 
 fn epsilon(typed: &str) -> Result<Epsilon, ParseChanceError> {
     Ok(Epsilon { chance: typed.parse()?, typed: typed.to_owned() })
 }
 
-/// The probability of exploring, given or by default. Fails if it is given for ways to explore that have none.
+/// Fails if the probability is given for ways to explore that have none.
 fn chance(asked: Option<&Epsilon>, ways: &[ExploreKind]) -> anyhow::Result<Epsilon> {
     match asked {
         Some(_) if !ways.contains(&ExploreKind::Epsilon) => {
@@ -141,7 +136,7 @@ fn chance(asked: Option<&Epsilon>, ways: &[ExploreKind]) -> anyhow::Result<Epsil
 pub(crate) fn seed(asked: Option<u64>) -> anyhow::Result<u64> {
     match asked {
         Some(seed) => Ok(seed),
-        // Short enough for a person to type.
+        // Short enough for a user to type.
         None => Ok(u64::from(SysRng.try_next_u32()?)),
     }
 }
@@ -205,8 +200,8 @@ pub(crate) struct TrainArgs {
 }
 
 impl TrainArgs {
-    /// Also returns a description. Fails with [`UsageError`](cmdkit::UsageError) if a probability is given for a
-    /// learner that has none.
+    /// Also returns a description. Fails with [`UsageError`](cmdkit::UsageError) if a learner without a probability
+    /// gets one.
     pub(crate) fn explore(&self) -> anyhow::Result<(Explore, String)> {
         Ok(self.explore.explore(&chance(self.epsilon.as_ref(), &[self.explore])?))
     }
@@ -352,7 +347,7 @@ pub(crate) enum FileFormat {
     Csv,
 }
 
-/// The formats of pictures and the extensions of their files.
+/// Each with the extension of its files.
 pub(crate) const PICTURES: [(FileFormat, &str); 2] = [(FileFormat::Svg, ".svg"), (FileFormat::Png, ".png")];
 const NUMBERS: (FileFormat, &str) = (FileFormat::Csv, ".csv");
 
@@ -377,8 +372,7 @@ pub(crate) struct PictureArgs {
 }
 
 impl PictureArgs {
-    /// Those of `--output` can have these formats. Fails with [`UsageError`] if the name of a file has no extension of
-    /// one of the formats.
+    /// `formats` are those of `--output`. Fails with [`UsageError`] if a file name has no extension of one of them.
     pub(crate) fn files(&self, formats: &[(FileFormat, &str)]) -> Result<Vec<(FileFormat, &Path)>, UsageError> {
         let mut files: Vec<(FileFormat, &Path)> = vec![];
         files.extend(self.svg.iter().map(|path| (FileFormat::Svg, path.as_path())));
@@ -484,8 +478,8 @@ impl CurveArgs {
         Ok(files)
     }
 
-    /// Each way once, and the probability for one of them. Fails with [`UsageError`] if a probability is given for
-    /// learners that have none.
+    /// Each way once, and the probability for one of them. Fails with [`UsageError`] if learners without a probability
+    /// get one.
     pub(crate) fn ways(&self) -> anyhow::Result<(Vec<ExploreKind>, Epsilon)> {
         let all = [ExploreKind::Random, ExploreKind::Epsilon, ExploreKind::UntilConfident];
         let asked: Vec<ExploreKind> =

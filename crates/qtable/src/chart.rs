@@ -24,14 +24,13 @@ pub(crate) struct Chart {
 pub(crate) struct Cell {
     pub(crate) state: State,
     pub(crate) action: Action,
-    /// The best policy acts differently.
     pub(crate) differs: bool,
     /// An action was never tried, so no comparison was learned.
     pub(crate) guessed: bool,
 }
 
 impl Chart {
-    /// The best policy has the states `against`, or those of `policy` by default.
+    /// Compares with the best policy for the states `against`, by default those of `policy`.
     pub(crate) fn of_policy(policy: Policy, judge: &Judge, against: Option<StateSpace>) -> Self {
         let against = against.unwrap_or(policy.space());
         let differences = policy.differences(judge.best(against)).collect();
@@ -44,7 +43,6 @@ impl Chart {
         Self { table: Some(table), ..chart }
     }
 
-    /// The states in which the two policies are compared.
     pub(crate) fn space(&self) -> StateSpace {
         let soft = self.differences.iter().any(|state| state.is_soft());
         if soft { StateSpace::Soft } else { self.policy.space() }
@@ -76,7 +74,7 @@ impl Chart {
         }
     }
 
-    /// From 21 down; each row has the upcards from 2 to ace. A coarse chart has only hard hands.
+    /// From 21 down, each row with the upcards from 2 to ace. A coarse chart has only hard hands.
     pub(crate) fn rows(&self, soft: bool) -> Vec<(u8, Vec<Cell>)> {
         let mut rows: Vec<(u8, Vec<Cell>)> = vec![];
         for state in self.space().states().filter(|state| state.is_soft() == soft) {
@@ -90,7 +88,7 @@ impl Chart {
     }
 }
 
-/// In lower case if the action is a guess.
+/// In lower case for a guess.
 pub(crate) const fn letter(cell: Cell) -> char {
     match (cell.action, cell.guessed) {
         (Action::Hit, false) => 'H',
@@ -100,7 +98,7 @@ pub(crate) const fn letter(cell: Cell) -> char {
     }
 }
 
-/// Two cards, for instance `A,7`.
+/// As two cards, such as `A,7`.
 pub(crate) fn soft_name(total: u8) -> String {
     match total.saturating_sub(11) {
         1 => "A,A".to_owned(),
@@ -123,11 +121,11 @@ const PANEL: f32 = LABELS + 10.0 * COLUMN;
 const BETWEEN: f32 = 56.0;
 const LEGEND: f32 = 350.0;
 
-/// Fails when the width of the title cannot be computed.
+/// Fails if the width of the title cannot be computed.
 pub(crate) fn picture(chart: &Chart, title: &str) -> anyhow::Result<Picture> {
     let (hard, soft) = (chart.rows(false), chart.rows(true));
     let right = MARGIN + PANEL + BETWEEN;
-    // The legend is placed below the soft hands, or in a column of its own.
+    // The legend is below the soft hands, or in its own column.
     let (beside, legend_left, legend_top) =
         if soft.is_empty() { (LEGEND, right, TOP) } else { (PANEL, right + LABELS, TOP + 10.0 * ROW + 34.0) };
     let width = right + beside + MARGIN;
@@ -195,7 +193,7 @@ fn tile(picture: &mut Picture, cell: Cell, (left, top): Point) {
     };
     picture.rectangle([left, top, width, height], 3.0, Some(fill), None);
     if cell.differs {
-        // Black and white, so that it stands out on either colour.
+        // Black and white, which contrasts with both colours.
         for (inset, colour, thick) in [(1.5, BLACK, 3.0), (3.75, WHITE, 1.5)] {
             let place = [left + inset, top + inset, width - 2.0 * inset, height - 2.0 * inset];
             picture.rectangle(place, 3.0, None, Some(Pen::new(colour, thick)));
@@ -210,7 +208,6 @@ fn explain(chart: &Chart, cell: Cell) -> String {
     if let Some(table) = &chart.table {
         let own = State::new(table.space(), cell.state.total(), cell.state.is_soft(), cell.state.upcard());
         let entry = table.entry(own.unwrap_or(cell.state));
-        // Writing to a string cannot fail.
         for (name, tally) in [("hit", entry.hit), ("stand", entry.stand)] {
             let _ = match tally.mean() {
                 Some(mean) => write!(said, "; {name} {mean:.4} in {} rounds", tally.n),
@@ -249,8 +246,8 @@ fn legend(picture: &mut Picture, chart: &Chart, left: f32, mut top: f32) {
     }
 }
 
-// Of the 256 standard terminal colours, so that the contrast is known: above 6 to 1 for black on orange and white on
-// blue, which are distinguishable with red-green colour blindness.
+// Of the 256 standard terminal colours, for a known contrast: above 6 to 1 for black on orange and white on blue, which
+// are distinguishable with red-green colour blindness.
 const HIT: &str = "\x1b[38;5;16;48;5;214m";
 const STAND: &str = "\x1b[38;5;231;48;5;25m";
 const DIFFERENT: &str = "\x1b[1m";
@@ -263,7 +260,6 @@ pub(crate) fn text(chart: &Chart, title: &str, colours: bool) -> String {
     if chart.table.is_some() {
         text += "; a small letter: not learned, an action was never tried";
     }
-    // Writing to a string cannot fail.
     let _ = write!(text, "\n{}.\n{}.\n", chart.worth(), chart.differing());
     text
 }

@@ -1,4 +1,4 @@
-//! The commands read arguments and files and print results. No other module imports them, except for `run`.
+//! The commands read arguments and files and print results. Only `run` imports them.
 
 use std::{
     collections::BTreeSet,
@@ -57,7 +57,7 @@ fn write_files(files: &[(FileFormat, &Path)], picture: &Picture, csv: &str) -> a
             FileFormat::Png => save_file("the picture", path, &picture.to_png()?)?,
             FileFormat::Csv => save_file("the numbers", path, csv.as_bytes())?,
         }
-        // On standard error, since a picture may be written to standard output.
+        // On standard error, since standard output may be a picture.
         let _ = writeln!(io::stderr(), "wrote {}", file_name(path));
     }
     Ok(())
@@ -67,7 +67,7 @@ pub(crate) fn train(args: &TrainArgs) -> anyhow::Result<()> {
     let (explore, explored) = args.explore()?;
     let plan = Plan { explore, seed: seed(args.seed)?, threads: args.threads };
     let mut table = table_to_train(args)?;
-    // An output path that cannot be written is detected now and not after an hour.
+    // Saves first, so that an unwritable path is detected before hours of training.
     save(&args.output, &table)?;
     let stop = stop_flag().context("cannot handle signals")?;
     let judge = Judge::new();
@@ -87,7 +87,7 @@ pub(crate) fn train(args: &TrainArgs) -> anyhow::Result<()> {
             && let Err(error) = saves.meanwhile(score.rounds(), || save(&args.output, &table))
         {
             progress.end();
-            // A closed standard error does not end the training either.
+            // Continues the training even if standard error is closed.
             let _ = writeln!(io::stderr(), "qtable: {error:#}");
         }
     }
@@ -118,7 +118,6 @@ pub(crate) fn train(args: &TrainArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The exact value of the table as it learns.
 struct LiveCurve {
     curves: Curves,
     rounds: (u64, u64),
@@ -141,7 +140,6 @@ impl LiveCurve {
         &mut self.curves.series[0].runs[0].points
     }
 
-    /// Adds a point unless the last point is too close.
     #[expect(clippy::cast_precision_loss, reason = "a place in a plot")]
     fn reach(&mut self, rounds: u64, value: impl FnOnce() -> f64) {
         let (first, last) = self.rounds;
@@ -152,7 +150,7 @@ impl LiveCurve {
         }
     }
 
-    /// Begins with a line end; empty if the window is too small.
+    /// Begins with a line end. Empty if the window is too small.
     fn draw(&mut self) -> String {
         let (columns, rows) = stderr_size();
         if self.points().len() < 2 || columns < terminal::LEAST.0 || rows <= terminal::LEAST.1 {
@@ -181,7 +179,6 @@ fn print_resume_command(args: &TrainArgs, plan: &Plan, left: u64) {
     let (name, Plan { seed, threads, .. }) = (file_name(&args.output), plan);
     let (qtable, explore) = (command_of("qtable"), args.explore.word());
     let epsilon = args.epsilon.as_ref().map_or_else(String::new, |epsilon| format!(" --epsilon {}", epsilon.typed));
-    // A closed standard error is not a failure.
     let _ = writeln!(
         io::stderr(),
         "stopped with {left} rounds left; to continue, run:\n  {qtable} train --rounds {left} \
@@ -223,7 +220,6 @@ fn counts_csv(table: &QTable) -> String {
     let mut text = "total,soft,dealer,hit_n,hit_sum,hit_mean,stand_n,stand_sum,stand_mean,plays\n".to_owned();
     for (state, Entry { hit, stand }) in table.visited() {
         let mean = |tally: Tally| tally.mean().map_or_else(String::new, |mean| format!("{mean:.6}"));
-        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "{},{},{},{},{},{},{},{},{},{}",
@@ -258,7 +254,7 @@ fn as_json(table: &QTable) -> Value {
 }
 
 pub(crate) fn eval(args: &EvalArgs) -> anyhow::Result<()> {
-    // All tables are read before anything is printed, so that an error leaves no partial output.
+    // All tables are read first, so that an error leaves no partial output.
     let tables = args.files.iter().map(|path| Ok((file_name(path), load(path)?)));
     let tables = tables.collect::<anyhow::Result<Vec<(String, QTable)>>>()?;
     let judge = Judge::new();
@@ -531,7 +527,6 @@ fn curves_csv(curves: &Curves) -> String {
     for Series { name, runs, .. } in series {
         for Run { seed, points } in runs {
             for (rounds, value) in points {
-                // Writing to a string cannot fail.
                 let _ = writeln!(text, "{name},{space},{seed},{rounds},{value:.6},{optimum:.6},{mimic:.6}");
             }
         }

@@ -21,7 +21,6 @@ fn power(rounds: u64) -> f64 {
     (rounds.max(1) as f64).log10()
 }
 
-/// Runs with the same way to explore.
 #[derive(Debug, Clone)]
 pub(crate) struct Series {
     pub(crate) way: ExploreKind,
@@ -41,7 +40,7 @@ pub(crate) struct Curves {
     pub(crate) space: StateSpace,
     pub(crate) series: Vec<Series>,
     pub(crate) optimum: f64,
-    /// The value of playing as the dealer does.
+    /// The value of the dealer's strategy.
     pub(crate) mimic: f64,
 }
 
@@ -54,7 +53,7 @@ pub(crate) struct LineEnd<'a> {
 }
 
 impl Curves {
-    /// The ends of the two reference lines and of the means of the series.
+    /// Of the two reference lines and of the means of the series.
     pub(crate) fn ends(&self) -> Vec<LineEnd<'_>> {
         let mut ends = vec![
             LineEnd { value: self.optimum, name: "best table", way: None },
@@ -81,7 +80,7 @@ impl Series {
     }
 }
 
-/// The numbers of rounds after which a table is evaluated: 1, 1.5, 2, 3, 5, 7 in each power of ten, and the last.
+/// A table is evaluated after 1, 1.5, 2, 3, 5, 7 rounds in each power of ten, and after the last.
 pub(crate) fn checkpoints(rounds: u64) -> Vec<u64> {
     let powers = std::iter::successors(Some(FIRST), |power| power.checked_mul(10));
     let mut points: Vec<u64> = powers
@@ -99,7 +98,7 @@ pub(crate) struct Job {
     pub(crate) seed: u64,
 }
 
-/// Trains `threads` runs at a time. Returns the runs in the order of the jobs.
+/// Trains `threads` runs at a time, and returns them in the order of the jobs.
 pub(crate) fn train_all(
     judge: &Judge,
     space: StateSpace,

@@ -26,7 +26,6 @@ impl Judge {
         }
     }
 
-    /// The expected reward of a round.
     pub(crate) fn value(&self, policy: &Policy) -> f64 {
         self.solver.value(policy)
     }
@@ -35,7 +34,7 @@ impl Judge {
         self.value(self.best(space))
     }
 
-    /// The value of playing as the dealer does.
+    /// The value of the dealer's strategy.
     pub(crate) fn mimic(&self) -> f64 {
         self.value(&Policy::mimic())
     }

@@ -1,7 +1,7 @@
 //! Tools for learning the game of 21: trains Q tables in process, evaluates them exactly, adds them up and draws them.
 //!
-//! The game itself is in `blackjack`; this crate adds the clock, files, threads and the terminal. The commands in
-//! `commands` use the other modules; only `run` uses the commands.
+//! The game itself is in `blackjack`; this crate adds the clock, files, threads and the terminal. `commands` uses the
+//! other modules, and only `run` uses `commands`.
 
 mod args;
 mod chart;

@@ -3,7 +3,7 @@ use std::{io::ErrorKind, path::Path};
 use blackjack::{Action, QTable, qtable::MAX_FILE};
 use cmdkit::{file_name, load_file, save_file};
 
-/// Fails when the file is missing, unreadable or damaged; the message names the line.
+/// Fails if the file is missing, unreadable or damaged. The message names the line.
 pub(crate) fn load(path: &Path) -> anyhow::Result<QTable> {
     match load_file("the table", path, MAX_FILE, QTable::from_file)? {
         Some(table) => Ok(table),
@@ -11,7 +11,7 @@ pub(crate) fn load(path: &Path) -> anyhow::Result<QTable> {
     }
 }
 
-/// `None` if there is no such file. Fails as [`load`], and for a file that is not regular, which could not be replaced.
+/// `None` if the file is missing. Fails as [`load`], and if the file is not regular, which could not be replaced.
 pub(crate) fn load_if_there(path: &Path) -> anyhow::Result<Option<QTable>> {
     match path.metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -22,7 +22,7 @@ pub(crate) fn load_if_there(path: &Path) -> anyhow::Result<Option<QTable>> {
     }
 }
 
-/// Atomic: if writing fails, the file is unchanged.
+/// Atomic: an error leaves the file unchanged.
 pub(crate) fn save(path: &Path, table: &QTable) -> anyhow::Result<()> {
     save_file("the table", path, &table.to_file())
 }
@@ -31,7 +31,7 @@ pub(crate) fn decisions(table: &QTable) -> u64 {
     table.visited().fold(0, |sum, (_, entry)| sum.saturating_add(entry.visits()))
 }
 
-/// The name of an upcard with a value from 2 to 11.
+/// For a value from 2 to 11.
 pub(crate) fn upcard_name(value: u8) -> String {
     if value == blackjack::cards::ACE { "A".to_owned() } else { value.to_string() }
 }

@@ -1,8 +1,8 @@
-//! The same seed, workers and rounds give the same table, also when training is interrupted and continued.
+//! The same seed, workers and rounds give the same table, also after an interruption.
 //!
-//! Rounds are played in stretches, in which each worker learns on its own. It starts from the table at the beginning of
-//! the stretch, and its random numbers follow from the seed, its own number and that table. At the end of the stretch
-//! the counts that each worker has gained are added up. The length of a stretch follows from the table too.
+//! Rounds are played in stretches, in which each worker learns separately. It starts from the table at the beginning of
+//! the stretch, and its random numbers follow from the seed, its own number and that table. At the end, the gains of
+//! all workers are added up. The table determines the length of a stretch too.
 
 use std::thread;
 
@@ -14,9 +14,9 @@ use cmdkit::{Progress, rounds_line};
 
 use crate::tables::decisions;
 
-/// Rounds of a worker: a fraction of a millisecond.
+/// Of a worker, in a fraction of a millisecond.
 const SHORTEST: u64 = 1 << 12;
-/// Rounds of a worker: a tenth of a second, which is also the delay of a stop.
+/// Of a worker, in a tenth of a second, which is also the delay of a stop.
 const LONGEST: u64 = 1 << 21;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,14 +28,14 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The rounds of a stretch, of all workers together. Early stretches are short, so that each worker soon decides by
-    /// the results of all workers.
+    /// Rounds of all workers in a stretch. Early stretches are short, so that each worker soon decides by the results
+    /// of all.
     pub(crate) fn stretch(&self, table: &QTable) -> u64 {
         let threads = u64::from(self.threads);
         threads * (decisions(table) / 4 / threads).clamp(SHORTEST, LONGEST)
     }
 
-    /// Plays one stretch. If a count exceeds the maximum of a table, it fails and leaves the table unchanged.
+    /// Plays one stretch. Fails if a count exceeds the maximum of a table, which stays unchanged.
     pub(crate) fn play(&self, table: &mut QTable, rounds: u64) -> anyhow::Result<Score> {
         let threads = u64::from(self.threads);
         let share = |worker: u32| rounds / threads + u64::from(u64::from(worker) < rounds % threads);
@@ -71,12 +71,12 @@ pub(crate) struct RoundsProgress {
 }
 
 impl RoundsProgress {
-    /// Shown on a terminal, and elsewhere if `wanted`.
+    /// On a terminal, or elsewhere if `wanted`.
     pub(crate) fn new(all: u64, wanted: bool) -> Self {
         Self { all, progress: Progress::new().always(wanted) }
     }
 
-    /// `more` is the rest of the line, called only when the line is drawn.
+    /// `more` is the rest of the line, called only to draw it.
     pub(crate) fn reach(&mut self, rounds: u64, more: impl FnOnce() -> String) {
         let all = self.all;
         let line = |elapsed| rounds_line(rounds, Some(all), elapsed, &more());

@@ -1,5 +1,5 @@
-//! Each series has a colour that is distinguishable with red-green colour blindness, a mark of its own, and its name at
-//! its end, so that no information depends on colour alone.
+//! Each series has a colour that is distinguishable with red-green colour blindness, its own mark, and its name at its
+//! end, so that no information depends on colour alone.
 //!
 //! Thin lines are single runs, and the thick line is their mean.
 
@@ -20,7 +20,7 @@ const BOTTOM: f32 = 540.0;
 /// The minimum distance between two names.
 const NAMES: f32 = 42.0;
 
-/// Fails when the width of the title cannot be computed.
+/// Fails if the width of the title cannot be computed.
 pub(crate) fn picture(curves: &Curves, title: Option<&str>) -> anyhow::Result<Picture> {
     let runs = curves.series.first().map_or(0, |series| series.runs.len());
     let each = if runs == 1 { "one run each".to_owned() } else { format!("{runs} runs each, and their mean") };
@@ -47,8 +47,7 @@ pub(crate) fn picture(curves: &Curves, title: Option<&str>) -> anyhow::Result<Pi
     Ok(picture)
 }
 
-// Sets up a plot with powers of ten of rounds from left to right. Also returns the distance between two lines of the
-// grid.
+// With powers of ten of rounds from left to right. Also returns the distance between two lines of the grid.
 fn plot(curves: &Curves) -> (Plot, f64) {
     let points = || curves.series.iter().flat_map(|series| &series.runs).flat_map(|run| &run.points);
     let last = points().map(|&(rounds, _)| rounds).max().unwrap_or(FIRST).max(10 * FIRST);
@@ -135,7 +134,7 @@ fn draw_mean(picture: &mut Picture, series: &Series, plot: &Plot) {
     });
 }
 
-// Draws a mark with a white edge.
+// With a white edge.
 fn mark(picture: &mut Picture, way: ExploreKind, (x, y): Point) {
     let (fill, edge) = (colour(way), Pen::new(WHITE, 1.5));
     match way {
@@ -148,7 +147,7 @@ fn mark(picture: &mut Picture, way: ExploreKind, (x, y): Point) {
     }
 }
 
-// Writes each name as close to the end of its line as possible, connected to it by a thin line.
+// Writes each name as close to the end of its line as possible, connected by a thin line.
 fn write_names(picture: &mut Picture, curves: &Curves, plot: &Plot) {
     let mut ends: Vec<(f32, LineEnd<'_>)> = curves.ends().into_iter().map(|end| (plot.up(end.value), end)).collect();
     ends.sort_by(|(one, _), (other, _)| one.total_cmp(other));

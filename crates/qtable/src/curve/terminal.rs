@@ -1,5 +1,3 @@
-//! Lines of braille dots.
-
 use std::fmt::Write;
 
 use ratatui::{
@@ -21,7 +19,7 @@ const VALUES: u16 = 8;
 const NAMES: u16 = 26;
 /// A wider plot would only be flatter.
 const MOST: (u16, u16) = (140, 32);
-/// The smallest window that has room for a plot.
+/// The smallest window with room for a plot.
 pub(crate) const LEAST: (u16, u16) = (60, 16);
 
 pub(crate) fn chart(curves: &Curves, title: Option<&str>, size: (u16, u16), colours: bool) -> String {
@@ -31,14 +29,13 @@ pub(crate) fn chart(curves: &Curves, title: Option<&str>, size: (u16, u16), colo
     let title = title.unwrap_or(TITLE);
     let runs = curves.series.first().map_or(0, |series| series.runs.len());
     let mean = if runs == 1 { String::new() } else { format!(", mean of {runs} runs") };
-    // Leaves space for the title, the line below it, and the prompt of the shell.
+    // Leaves space for the title, the line below it, and the shell's prompt.
     let rows = size.1.saturating_sub(4).clamp(LEAST.1 - 4, MOST.1);
     let plot = draw(curves, rounds, (size.0.clamp(LEAST.0, MOST.0), rows), colours);
     format!("{title}\nExact value of a round on {}, by rounds of training{mean}\n\n{plot}\n", facts(curves.space))
 }
 
-/// Draws the curves between two numbers of rounds on a logarithmic scale, in `width` columns and `height` rows, without
-/// a final line end.
+/// Draws on a logarithmic scale of rounds, without a final line end.
 pub(crate) fn draw(curves: &Curves, rounds: (u64, u64), (width, height): (u16, u16), colours: bool) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
@@ -76,7 +73,7 @@ impl<'a> Plot<'a> {
     }
 
     fn draw_lines(&self, buffer: &mut Buffer) {
-        // The best value is a line of all dots of a row, the other value one of every fourth dot.
+        // The best value is a line of all dots of a row, the other one of every fourth.
         let dots = 2 * self.area.width;
         let place = |dot: u16| self.from + (self.to - self.from) * ((f64::from(dot) + 0.5) / f64::from(dots));
         let level = |value: f64, step| (0..dots).step_by(step).map(|dot| (place(dot), value)).collect::<Vec<_>>();
@@ -100,7 +97,7 @@ impl<'a> Plot<'a> {
         canvas.render(self.area, buffer);
     }
 
-    /// Writes the values at the top and the bottom of the plot, and the best value.
+    /// At the top and the bottom of the plot, and the best value.
     fn write_values(&self, buffer: &mut Buffer) {
         let (optimum, best) = (self.curves.optimum, self.row(self.curves.optimum));
         for (row, value) in [(self.area.y, self.high), (self.area.bottom().saturating_sub(1), self.low)] {
@@ -116,7 +113,7 @@ impl<'a> Plot<'a> {
         let mut ends = self.curves.ends();
         ends.sort_by(|one, other| other.value.total_cmp(&one.value));
         let mut rows: Vec<u16> = ends.iter().map(|end| self.row(end.value)).collect();
-        // Moves names down until they do not overlap, and then up again if they left the plot.
+        // Moves names down until none overlap, then up if they left the plot.
         for at in 1..rows.len() {
             rows[at] = rows[at].max(rows[at - 1] + 1);
         }
@@ -169,7 +166,7 @@ impl<'a> Plot<'a> {
     }
 }
 
-/// A number of rounds with a unit, as in `20 k`.
+/// With a unit, as in `20 k`.
 fn label(rounds: u64) -> String {
     let (unit, name) = match rounds {
         0..1_000 => return rounds.to_string(),
@@ -183,7 +180,7 @@ fn label(rounds: u64) -> String {
     }
 }
 
-/// The colours of the picture, as the nearest of 256.
+/// The nearest of 256 to the colours of the picture.
 const fn colour(way: ExploreKind) -> Color {
     match way {
         ExploreKind::Random => Color::Indexed(166),
@@ -192,21 +189,20 @@ const fn colour(way: ExploreKind) -> Color {
     }
 }
 
-/// A row of the buffer without trailing blanks, optionally with colours.
+/// A row without trailing blanks.
 fn line(buffer: &Buffer, row: u16, colours: bool) -> String {
     let (mut text, mut now) = (String::new(), Color::Reset);
     let cells: Vec<_> = (0..buffer.area.width).map(|column| &buffer[(column, row)]).collect();
     let end = cells.iter().rposition(|cell| cell.symbol() != " " && cell.symbol() != "\u{2800}").map_or(0, |at| at + 1);
     for cell in &cells[..end] {
         if colours && cell.fg != now {
-            // Writing to a string cannot fail.
             let _ = match cell.fg {
                 Color::Indexed(number) => write!(text, "\x1b[38;5;{number}m"),
                 _ => write!(text, "\x1b[39m"),
             };
             now = cell.fg;
         }
-        // In some fonts an empty pattern differs from a blank.
+        // In some fonts, an empty pattern differs from a blank.
         text += if cell.symbol() == "\u{2800}" { " " } else { cell.symbol() };
     }
     if now != Color::Reset {
@@ -243,7 +239,7 @@ mod tests {
         assert!(lines.iter().all(|line| line.chars().count() <= 70), "{text}");
         let row =
             |name: &str| lines.iter().position(|line| line.contains(name)).unwrap_or_else(|| panic!("{name}: {text}"));
-        // The two best values are too near to each other for one row.
+        // The two best values are too close for one row.
         assert_eq!((row("best table"), row("doubt -0.0520")), (0, 1));
         assert!(lines[0].starts_with("-0.0515"), "{text}");
         assert!(row("doubt") < row("dealer's strategy") && row("dealer's strategy") < row("random -0.1300"));

@@ -1,4 +1,4 @@
-//! Runs the program like a user: with real processes and real files.
+//! Runs the program like a user, with real processes and files.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
@@ -30,7 +30,6 @@ fn qtable(folder: &TempDir, arguments: &str) -> Command {
     command
 }
 
-/// Returns the standard output.
 #[track_caller]
 fn works(folder: &TempDir, arguments: &str) -> String {
     let finished = Process::run(&mut qtable(folder, arguments));
@@ -38,7 +37,6 @@ fn works(folder: &TempDir, arguments: &str) -> String {
     finished.stdout
 }
 
-/// Returns the line of the error.
 #[track_caller]
 fn fails(folder: &TempDir, arguments: &str, code: i32) -> String {
     check_failure(Process::run(&mut qtable(folder, arguments)), code)
@@ -51,7 +49,7 @@ fn check_failure(finished: Finished, code: i32) -> String {
     finished.stderr
 }
 
-/// Returns a table after a short training.
+/// After a short training.
 fn trained(space: StateSpace, seed: u64, rounds: u64) -> QTable {
     let explore = Explore::Epsilon(Chance::new(0.1).unwrap());
     let mut trainer = Trainer::seeded(QTable::new(space), explore, seed, 0);

@@ -9,7 +9,7 @@ use testkit::{TempDir, process::Process};
 
 use crate::{fails, names, qtable, trained, works};
 
-// Counts the elements of a text, which must be XML.
+// The number of elements in valid XML.
 fn elements(xml: &str) -> usize {
     Document::parse(xml).unwrap().descendants().filter(Node::is_element).count()
 }
@@ -18,7 +18,7 @@ fn count(svg: &str, what: &str) -> usize {
     svg.matches(what).count()
 }
 
-// Returns the width, the height and the number of different colours.
+// The width, the height and the number of colours.
 fn decoded(path: &Path) -> (u32, u32, usize) {
     let picture = Pixmap::load_png(path).unwrap();
     let colours: BTreeSet<_> =
@@ -84,7 +84,6 @@ fn piped_chart_has_no_colours() {
     for options in ["chart --policy best", "chart --policy best --colour never"] {
         assert!(!works(&folder, options).contains('\x1b'));
     }
-    // An explicit request for colours overrides `NO_COLOR`.
     let asked = Process::run(qtable(&folder, "chart --policy best --color always").env("NO_COLOR", "1"));
     assert!(asked.stdout.contains('\x1b'));
 }
@@ -98,7 +97,7 @@ fn policies_without_a_table_can_be_drawn() {
     assert!(limit.contains("Worth -0.1263"), "{limit}");
     let mimic = works(&folder, "chart --policy mimic --state soft");
     assert!(mimic.contains("Worth -0.0801") && !mimic.contains("small letter"), "{mimic}");
-    // A coarse table is drawn with soft hands if it is compared with a best table that distinguishes them.
+    // A comparison with a best table that distinguishes soft hands draws them for a coarse table, too.
     let coarse = works(&folder, "chart --policy best --against soft");
     assert!(coarse.contains("(A,7)") && coarse.contains("of 280 decisions differ"), "{coarse}");
 }
@@ -108,7 +107,7 @@ fn untried_actions_are_marked() {
     let folder = TempDir::new();
     folder.file("qtable", QTable::new(StateSpace::Coarse).to_file());
     let text = works(&folder, "chart");
-    // With a total of 21 there is no decision to learn.
+    // A total of 21 leaves no decision to learn.
     let rows: String = text.lines().skip(3).take(18).collect();
     assert_eq!(["h", "H", "s", "S"].map(|letter| count(&rows, letter)), [13 * 10, 0, 4 * 10, 10], "{text}");
 }

@@ -24,7 +24,6 @@ fn training_draws_its_curve_below_the_progress_line() {
         terminal.wait_for(text);
     }
     assert_eq!(terminal.end(), 0);
-    // A small window shows only the line.
     let terminal = Terminal::start(PROGRAM, &arguments, 100, 12);
     terminal.wait_for("saved");
     assert!(!terminal.with_screen(|screen| screen.contents().contains("best table")));

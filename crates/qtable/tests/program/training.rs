@@ -106,7 +106,6 @@ fn training_continues_an_existing_table() {
     let folder = TempDir::new();
     works(&folder, "train --rounds 20000 --seed 1 --state soft");
     let first = read(&folder.path().join("qtable"));
-    // Training keeps the states of the table.
     works(&folder, "train --rounds 20000 --seed 1");
     let second = read(&folder.path().join("qtable"));
     assert_eq!(second.space(), StateSpace::Soft);

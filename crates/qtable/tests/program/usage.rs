@@ -70,7 +70,7 @@ fn the_examples_of_the_help_work() {
         let Some((_, examples)) = help.stdout.split_once("\nExamples:\n") else { continue };
         // A line that is indented further explains the command above it.
         for line in examples.lines().map_while(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' ')) {
-            // The command as printed, with fewer rounds.
+            // With fewer rounds than printed.
             let fewer = [("000000", "000"), ("e8", "e3"), ("e7", "e3"), ("e6", "e3"), ("e5", "e3")];
             let line = fewer.iter().fold(line.to_owned(), |line, (many, few)| line.replace(many, few));
             let mut shell = Command::new("bash");
