@@ -157,7 +157,7 @@ pub(crate) enum Plan {
 }
 
 impl Args {
-    /// Reads the table, and fails if it is damaged, is required but missing, or has other states than requested.
+    /// Reads the table. Fails if it is damaged, is required but missing, or has other states than requested.
     pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
         if self.seed.is_some() && !self.train && !self.practice {
             let wrong = "--seed requires --train or --practice; nothing else is random";
@@ -197,7 +197,7 @@ impl Args {
         }
         let path = self.path();
         let table = load_table(path, self.state)?;
-        // A file that cannot be written is reported now, not after an hour of training.
+        // An unwritable file is reported now, not after hours of training.
         cmdkit::check_replaceable(path)
             .map_err(|error| anyhow!("cannot save the table {}: {error}", file_name(path)))?;
         if let Some(table) = &table {
@@ -232,7 +232,7 @@ impl Args {
             info!("playing with the table {name}");
             return Ok((table.policy(), true));
         }
-        // Without `--table` and without the default file, people get advice from best play; learners need the file.
+        // Without `--table` and without the default file, users get advice from best play. Learners need the file.
         let advised = self.is_for_person() && self.table.is_none();
         if !self.best && !advised {
             let qtable = command_of("qtable");

@@ -24,7 +24,7 @@ use tracing::{Level, debug, info, trace, warn};
 
 use crate::session::{Session, UNENDED};
 
-/// Games shorter than this show no progress outside a terminal.
+/// Outside a terminal, shorter games show no progress.
 const QUIET: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(crate) struct Learner {
 }
 
 impl Learner {
-    /// Logs an error and continues to learn if the table cannot be saved.
+    /// Logs an error and continues to learn.
     fn save_meanwhile(&mut self, score: Score) {
         match self.saves.meanwhile(score.rounds(), || save_table(&self.path, &self.table)) {
             Ok(true) => info!("{}", self.account(score)),
@@ -70,18 +70,17 @@ impl Strategy {
         }
     }
 
-    /// Saves the table unless it is already saved.
     pub(crate) fn finish(&mut self, score: Score) -> anyhow::Result<()> {
         let Self::Learner(learner) = self else { return Ok(()) };
         let saved = learner.saves.finish(score.rounds(), || save_table(&learner.path, &learner.table))?;
-        // In the terminal no information is logged.
+        // The terminal shows no information from the log.
         if tracing::enabled!(Level::INFO) {
             if saved {
                 info!("{}", learner.account(score));
             }
         } else if io::stderr().is_terminal() {
             let (states, path) = (learner.table.visited().count(), file_name(&learner.path));
-            // A closed standard error is no reason to fail.
+            // Standard error may be closed.
             let _ = writeln!(io::stderr(), "{states} states seen; saved to {path}");
         }
         Ok(())
@@ -110,8 +109,8 @@ enum Disconnect {
     Wrong(anyhow::Error),
 }
 
-/// Plays until the dealer sends QUIT or a signal arrives; a lost dealer is searched for up to [`FOLLOW`] in the
-/// directory.
+/// Plays until the dealer sends QUIT or a signal arrives. Searches the directory for a lost dealer for up to
+/// [`FOLLOW`].
 pub(crate) async fn play(
     location: ServerLocation,
     session: impl Fn() -> Session,
@@ -161,7 +160,7 @@ async fn play_on(
         }
         sleep(backoff.next_wait()).await;
         connected = location.reconnect().await;
-        // Rounds that were played before the loss count.
+        // Rounds before the loss count.
         let score = playing.score;
         *playing = session();
         playing.score = score;
@@ -224,7 +223,7 @@ async fn converse(
                     return Ok(());
                 }
                 MessageEffect::Began => {
-                    // The time spent waiting for a seat is not counted.
+                    // Excludes the wait for a seat.
                     if !mem::replace(&mut begun, true) {
                         progress.clear();
                         progress = progress_line();
@@ -253,7 +252,7 @@ fn how_far(score: Score, rounds: Option<u64>, elapsed: Duration) -> String {
 
 pub(crate) const USUAL: &str = "qtable";
 
-/// `None` if the file does not exist; fails if it has other states than `wanted`.
+/// `None` if the file does not exist. Fails if it has other states than `wanted`.
 pub(crate) fn load_table(path: &Path, wanted: Option<StateSpace>) -> anyhow::Result<Option<QTable>> {
     let Some(table) = load_file("the table", path, MAX_FILE, QTable::from_file)? else { return Ok(None) };
     match wanted {
@@ -265,8 +264,8 @@ pub(crate) fn load_table(path: &Path, wanted: Option<StateSpace>) -> anyhow::Res
     }
 }
 
-/// Writes a table atomically; the old file is unchanged after an error.
+/// Atomic: an error leaves the old file unchanged.
 pub(crate) fn save_table(path: &Path, table: &QTable) -> anyhow::Result<()> {
-    // The error is formatted, not wrapped: a broken pipe would otherwise end the program with success.
+    // Formatted, not wrapped: a broken pipe would end the program with success.
     replace_file(path, &table.to_file()).map_err(|error| anyhow!("cannot save the table {}: {error}", file_name(path)))
 }

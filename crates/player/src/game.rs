@@ -12,21 +12,21 @@ use crate::session::Session;
 /// More rounds than the widest window shows.
 const HISTORY: usize = 1024;
 
-/// The state of the game for a user, with descriptions in words.
+/// The game for a user, with descriptions in words.
 #[derive(Debug)]
 pub struct Game {
     pub(crate) session: Session,
     advisor: Advisor,
     advice: Option<Advice>,
-    // The rounds that have begun, and the total and verdict of the last finished one.
+    // Rounds that have begun, and the total and verdict of the last finished one.
     begun: u64,
     last: Option<(u8, Verdict)>,
     just_ended: bool,
     stood: bool,
     pub(crate) coach: Coach,
-    // The grade of the last decision of this round, if it has odds.
+    // Of the last decision of this round, if it has odds.
     pub(crate) grade: Option<Grade>,
-    // The bankroll after each of the last rounds, the newest last; never empty.
+    // After each of the last rounds, newest last. Never empty.
     pub(crate) bankroll: VecDeque<i64>,
     pub(crate) revealed: Option<Hand>,
 }
@@ -49,7 +49,7 @@ impl Game {
         }
     }
 
-    /// Takes over a game from another source, such as a replay; `last` is the total and verdict of the last finished
+    /// Takes over a game from another source, such as a replay. `last` is the total and verdict of the last finished
     /// round.
     pub fn take_over(&mut self, client: Client, score: Score, begun: u64, last: Option<(u8, Verdict)>) {
         self.advice = client.state().zip(client.upcard()).map(|(_, upcard)| self.advisor.advise(client.hand(), upcard));
@@ -97,7 +97,7 @@ impl Game {
         self.coach.end_round();
     }
 
-    /// The grades of the user's decisions are kept.
+    /// Keeps the grades of the user's decisions.
     pub(crate) fn join_again(&mut self) {
         let (name, dialect) = (self.client().name().clone(), self.client().dialect());
         let coach = std::mem::take(&mut self.coach);
@@ -164,7 +164,7 @@ impl Game {
 
     pub fn outcome(&self) -> Option<String> {
         let (total, verdict) = self.last?;
-        // A forfeited hand, which is always the last, has no result.
+        // A forfeited hand, always the last, has no result.
         let round = self.session.score.rounds() - self.session.forfeits;
         Some(match verdict {
             Verdict::Win => format!("Round {round}: you win with {total}."),
@@ -185,7 +185,7 @@ pub(crate) fn total_in_words(hand: &Hand) -> String {
     format!("{soft}{}", points.total())
 }
 
-/// Columns have a fixed width.
+/// In columns of fixed width.
 pub(crate) fn odds_in_words(odds: Odds) -> String {
     let percent = |part: f64| 100.0 * part;
     let (win, push, lose) = (percent(odds.win), percent(odds.push), percent(odds.lose));
@@ -203,7 +203,7 @@ pub(crate) fn time_in_words(time: Duration) -> String {
 
 #[cfg(test)]
 impl Game {
-    /// The script has the dealer's messages, and `HIT` and `STAND` as Ann's answers.
+    /// The script has the dealer's messages, and Ann's answers `HIT` and `STAND`.
     pub(crate) fn after(script: &str) -> Self {
         let mut game = Self::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::best());
         for line in script.split(", ") {
@@ -220,9 +220,9 @@ impl Game {
     }
 }
 
-/// The number of recent decisions in the share of right ones.
+/// Recent decisions in the share of right ones.
 const RECENT: usize = 20;
-/// A cost below this is shown as 0.00 and counts as none.
+/// A lower cost is shown as 0.00 and counts as none.
 const NOTICEABLE: f64 = 0.005;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -258,7 +258,7 @@ pub(crate) struct Coach {
 }
 
 impl Coach {
-    /// Grades an action by the odds that were known when it was chosen; `None` for a hand without odds.
+    /// Grades an action by the odds at the time of the choice; `None` for a hand without odds.
     ///
     /// The table's advice always counts as right, even if it is not the best action for the exact cards.
     pub(crate) fn grade(&mut self, advice: &Advice, action: Action) -> Option<Grade> {
@@ -301,7 +301,7 @@ impl Coach {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Advice {
     pub action: Action,
-    /// Whether the advice is from a table file instead of best play.
+    /// The advice is from a table file instead of best play.
     pub by_table: bool,
     /// The odds of standing now, and of taking one card and continuing as advised; `None` for cards that no deck has.
     pub odds: Option<(Odds, Odds)>,
@@ -329,7 +329,7 @@ impl Advisor {
 
 #[cfg(test)]
 impl Advisor {
-    /// Created once for all tests.
+    /// Shared by all tests.
     pub(crate) fn best() -> Self {
         use blackjack::StateSpace;
         use std::sync::OnceLock;

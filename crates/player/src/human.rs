@@ -1,4 +1,4 @@
-//! Play by a person: on a screen, or by lines if standard input or output is not a terminal.
+//! Play by a user: on a screen, or by lines if standard input or output is not a terminal.
 
 mod lines;
 
@@ -25,15 +25,14 @@ use crate::{
 };
 
 const CHUNK: usize = 4096;
-/// How long the result of a round is shown.
 const PAUSE: Duration = Duration::from_millis(1_500);
-/// How long keys are ignored after a game has ended, since they were meant for the game.
+/// How long keys are ignored after a game, since they were meant for it.
 const DRAIN: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_secs(1);
 
 /// Plays until the user leaves, the terminal is closed or, without a screen, the dealer sends QUIT.
 ///
-/// `again` is where the user can join another game, and `think` is the dealer's time limit for an answer.
+/// `again` is where to join another game, and `think` is the dealer's time limit for an answer.
 pub(crate) async fn play(
     link: Link,
     again: Option<ServerLocation>,
@@ -68,11 +67,10 @@ pub(crate) async fn play(
     person.finish()
 }
 
-/// The party that acts next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Awaiting {
     Player,
-    /// After an answer that took this time.
+    /// With the time that the answer took.
     Answered(Duration),
     Dealing,
 }
@@ -89,7 +87,7 @@ impl Awaiting {
 
 type Connecting = Pin<Box<dyn Future<Output = ConnectResult>>>;
 
-/// The place of the dealer, and a connection to it or the error.
+/// The dealer's place, and a connection to it or the error.
 type ConnectResult = (ServerLocation, anyhow::Result<Wire>);
 
 enum PlayState {
@@ -101,7 +99,7 @@ enum PlayState {
 struct GameEnd {
     reason: Option<String>,
     failed: bool,
-    // Whether the ranks are shown instead of the cards behind them.
+    // Shows the ranks instead of the cards behind them.
     ranked: bool,
 }
 
@@ -110,12 +108,12 @@ struct Person {
     stage: Stage,
     // `None` without a screen.
     view: Option<View>,
-    // Whether the hand was visible in the last drawing.
+    // The last drawing showed the hand.
     seen: bool,
     line: Vec<u8>,
     link: Link,
     again: Option<ServerLocation>,
-    // The start of the search for a lost dealer.
+    // Of a lost dealer, with the start of the search.
     search: Option<(Instant, Backoff)>,
     inbox: Inbox,
     joined: Instant,
@@ -154,8 +152,8 @@ impl Person {
         }
     }
 
-    // Processes the input byte by byte, up to a result that has to be shown first: the client processes all messages of
-    // a piece in one batch and would already be in the next round.
+    // Processes the input byte by byte, up to a result to show: the client would process a piece in one batch and
+    // already be in the next round.
     fn take_in(&mut self) -> io::Result<()> {
         while self.hold.is_none()
             && matches!(self.state, PlayState::Playing)
@@ -175,7 +173,7 @@ impl Person {
             let error = self.game.session.ended();
             self.end(Some(error.to_string()), true);
             self.search_dealer();
-            // The silence of a lost dealer contains no information about its limit.
+            // The silence of a lost dealer does not reveal its limit.
             if let Some(waited) = waited.filter(|_| self.search.is_none()) {
                 self.clock.learn(waited);
             }
@@ -431,7 +429,7 @@ async fn reach(mut location: ServerLocation, pause: Duration) -> ConnectResult {
     (location, connected)
 }
 
-/// All commands are shorter.
+/// Commands are shorter.
 const LINE: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -510,7 +508,7 @@ impl Person {
                     Some(Hold::Key) if key != b'\n' && key != b' ' => {}
                     Some(_) => self.hold = None,
                     None => {
-                        // Keys do not act on a hand that is not visible.
+                        // Keys do not act on a hidden hand.
                         if let Some(command) = Command::of_key(key).filter(|_| self.seen) {
                             let _ = self.execute(command);
                         }
@@ -544,10 +542,9 @@ impl Person {
     }
 }
 
-/// Bytes that wait while a result is shown; further ones stay in the system's buffer.
+/// Bytes that wait while a result is shown. Further ones stay in the system's buffer.
 const MAX_WAITING: usize = 64 << 10;
 
-/// Pieces of a stream with the times of their arrival.
 #[derive(Debug)]
 struct Inbox {
     pieces: VecDeque<(Instant, Bytes)>,
@@ -597,8 +594,8 @@ impl Inbox {
 
 /// Counts down from the dealer's limit while a decision is due.
 ///
-/// The protocol does not contain the limit, so the user specifies it, and it is lowered if the dealer turns out to
-/// wait less long.
+/// The limit is not in the protocol: the user specifies it, and it is lowered if the dealer turns out to wait less
+/// long.
 #[derive(Debug, Clone)]
 pub(crate) struct Clock {
     pub(crate) limit: Option<Duration>,
@@ -615,7 +612,6 @@ impl Clock {
         self.asked = Some(at);
     }
 
-    /// Returns how long the question was open.
     pub(crate) fn stop(&mut self, now: Instant) -> Duration {
         self.asked.take().map_or(Duration::ZERO, |asked| now.saturating_duration_since(asked))
     }
@@ -624,7 +620,7 @@ impl Clock {
         self.limit = self.limit.map(|limit| limit.min(waited));
     }
 
-    /// Whole seconds, rounded down, because the dealer's clock started slightly earlier.
+    /// In whole seconds, rounded down, since the dealer's clock started slightly earlier.
     pub(crate) fn left(&self, now: Instant) -> Option<u64> {
         let due = self.asked? + self.limit?;
         Some(due.saturating_duration_since(now).as_secs())

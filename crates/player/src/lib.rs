@@ -1,8 +1,8 @@
 //! The player of the game of 21, as a library so that other programs can draw its screens and decode its streams.
 //!
 //! [`blackjack::Client`] decodes the dealer's messages and tracks the hand. This crate adds the command line
-//! ([`Args`]), the game for a user ([`Game`], [`Advisor`], [`View`]) and, not public, the connection, the table
-//! files, the learner and the terminal.
+//! ([`Args`]), the game for a user ([`Game`], [`Advisor`], [`View`]) and, privately, the connection, the table files,
+//! the learner and the terminal.
 //!
 //! ```text
 //! dealer -> Session: Client, score -> bot: by the table, or learning     (waits for the dealer and signals)
@@ -67,11 +67,11 @@ const HINT: &str = "is a dealer running there? It ends when its table is over, u
 #[expect(clippy::needless_pass_by_value, reason = "the signature that cmdkit wants of a program")]
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let draws = args.is_for_person() && io::stdin().is_terminal() && io::stdout().is_terminal();
-    // In the terminal, the progress line shows what happens.
+    // The terminal has a progress line.
     let level = if args.is_for_person() || io::stderr().is_terminal() { "warn" } else { "info" };
     args.logs.start(level, draws)?;
     let dialect = if args.binary { Dialect::Binary } else { Dialect::Text };
-    // The policy is loaded before the first question, since the dealer may not wait long for an answer.
+    // First, since the dealer may not wait long for an answer.
     let plan = args.plan()?;
     if args.practice {
         return practise(&args, plan, draws);
@@ -95,7 +95,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 let space = strategy.space();
                 let session = || Session::new(name.clone(), dialect, space);
                 let (score, ended) = bot::play(location, session, &mut strategy, args.rounds).await?;
-                // A table is saved even if the dealer is lost.
+                // Saves the table even if the dealer is lost.
                 Ok((Summary { score, forfeits: 0, games: 1 }, both(ended, strategy.finish(score))))
             }
         }
@@ -110,7 +110,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn practise(args: &Args, plan: Plan, draws: bool) -> anyhow::Result<ExitCode> {
-    // The parser permits practice only for people.
+    // The parser permits practice only for users.
     let Plan::Human(advisor) = plan else { bail!("--practice requires a human player") };
     let name = args.name.clone().map_or_else(|| Name::new(NOBODY), Ok)?;
     let link = Link::Practice(Box::new(Practice::new(Seed::from_number_or(args.seed, &mut SysRng)?)?));
@@ -122,7 +122,7 @@ fn practise(args: &Args, plan: Plan, draws: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-// If both failed, the error contains both.
+// Combines both errors.
 fn both(one: anyhow::Result<()>, other: anyhow::Result<()>) -> anyhow::Result<()> {
     match (one, other) {
         (Err(one), Err(other)) => Err(anyhow!("{one:#}; {other:#}")),

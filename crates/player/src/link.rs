@@ -41,7 +41,7 @@ impl Link {
         }
     }
 
-    /// The dealer's last hand, which the protocol does not contain.
+    /// Not in the protocol.
     pub(crate) fn revealed(&self) -> Option<Hand> {
         match self {
             Self::Wire(_) => None,
@@ -50,7 +50,7 @@ impl Link {
     }
 }
 
-/// A dealer with one table for one player, which waits without limit, since its clock does not advance.
+/// A dealer with one table for one player. Its clock does not advance, so it waits without limit.
 #[derive(Debug)]
 pub(crate) struct Practice {
     dealer: EngineRoom<Server>,
@@ -59,7 +59,7 @@ pub(crate) struct Practice {
 }
 
 impl Practice {
-    /// Fails if the rules reject a table for one player, which never happens.
+    /// Never fails, unless the rules reject a table for one player.
     pub(crate) fn new(seed: Seed) -> Result<Self, ConfigError> {
         let config = Config { delay: Duration::ZERO, ..Config::new(MAX_ROUNDS, seed) };
         let mut practice =

@@ -1,4 +1,4 @@
-//! `player NAME HOST PORT`: plays the game of 21 by its table, learns, or lets a person play.
+//! `player NAME HOST PORT`: plays the game of 21 by its table, learns, or lets a user play.
 
 use std::process::ExitCode;
 

@@ -12,19 +12,19 @@ use clientkit::Wire;
 use netcore::{Client as _, DisconnectReason, Framing, Time};
 use tracing::{trace, warn};
 
-/// A limit, so that a faulty dealer cannot fill a disk.
+/// So that a faulty dealer cannot fill a disk.
 const MAX_LOGGED_ANOMALIES: u32 = 20;
 
 /// How long a text may lack its zero byte before the player is warned.
 pub(crate) const UNENDED: Duration = Duration::from_secs(2);
-/// Bytes of such a text that are shown.
+/// The shown bytes of such a text.
 const LOGGED: usize = 80;
 
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) client: Client,
     pub(crate) score: Score,
-    /// Hands lost because they were not played to their end; the score also counts them.
+    /// Hands lost because they were not played to the end. The score includes them.
     pub(crate) forfeits: u64,
     anomalies: u32,
 }

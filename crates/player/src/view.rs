@@ -17,19 +17,19 @@ use tokio::time::Instant;
 
 use crate::game::{Game, odds_in_words, time_in_words, total_in_words};
 
-/// The smallest supported size, in columns and rows.
+/// In columns and rows.
 const SMALLEST: Size = Size::new(68, 10);
-/// The minimum numbers of rows for framed and for large cards.
+/// The minimum rows for framed and for large cards.
 const FRAMED: u16 = 16;
 const LARGE: u16 = 34;
-/// The contents are centred in a wider window.
+/// A wider window centres the contents.
 const WIDTH: u16 = 76;
 const LARGE_WIDTH: u16 = 100;
-/// The rows of the bankroll chart, and the minimum with its heading.
+/// Rows of the bankroll chart, and the minimum with its heading.
 const CHART: u16 = 5;
 const LARGE_CHART: u16 = 10;
 const LEAST_CHART: u16 = 3;
-/// Lines below the cards: the odds of both actions, or their replacement.
+/// The odds of both actions, or their replacement.
 const BELOW_CARDS: u16 = 2;
 /// Remaining seconds at which the clock is highlighted.
 const SOON: u64 = 10;
@@ -63,11 +63,11 @@ pub(crate) struct Scene<'a> {
     pub(crate) keys: bool,
     pub(crate) advised: bool,
     pub(crate) left: Option<u64>,
-    /// Seconds since the user joined, as long as no round has begun.
+    /// Seconds since the user joined, until the first round begins.
     pub(crate) waited: Option<u64>,
     /// The warning about a message without its zero byte.
     pub(crate) unended: Option<&'a str>,
-    /// The time limit of a dealer that is too fast for people.
+    /// The time limit of a dealer that is too fast for users.
     pub(crate) rushed: Option<Duration>,
     pub(crate) hold: Option<Hold>,
     pub(crate) closing: Option<Closing<'a>>,
@@ -125,7 +125,7 @@ impl View {
         area.width >= SMALLEST.width && area.height >= SMALLEST.height
     }
 
-    /// Draws the game for a watcher, with the odds and without keys.
+    /// For a watcher, with the odds and without keys.
     pub fn render(&self, game: &Game, area: Rect, buffer: &mut Buffer) {
         self.render_scene(game, &Scene::LOOK, area, buffer);
     }
@@ -226,7 +226,7 @@ impl View {
         if size != CardSize::Plain || !scene.keys {
             lines.push(Line::default());
         }
-        // The number of lines is constant, so that the rows below do not move.
+        // A constant number of lines, so that the rows below do not move.
         let mut below = match (game.advice(), scene.rushed) {
             _ if scene.unended.is_some() => text(&format!("Warning: {}.", scene.unended.unwrap_or_default())),
             (_, Some(waited)) => text(&rushed(waited)),
@@ -293,7 +293,7 @@ fn advice(game: &Game) -> Vec<Line<'static>> {
 /// The dots of a braille cell are two columns wide.
 const DOTS: usize = 2;
 
-/// The line shows as many rounds as there are dots.
+/// The line shows a round per dot.
 fn draw_bankroll(bankroll: &std::collections::VecDeque<i64>, palette: Palette, area: Rect, buffer: &mut Buffer) {
     let Some(&now) = bankroll.back() else { return };
     let shown = bankroll.len().min(usize::from(area.width) * DOTS);
@@ -346,14 +346,14 @@ pub(crate) enum Again {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Closing<'a> {
-    /// The reason, unless the dealer simply ended the game.
+    /// `None` if the dealer simply ended the game.
     pub(crate) reason: Option<&'a str>,
     pub(crate) ranked: bool,
     pub(crate) again: Again,
     pub(crate) ignores_keys: bool,
 }
 
-/// Adds a capital at the beginning and a full stop at the end.
+/// Adds a capital and a full stop.
 pub(crate) fn sentence(text: &str) -> String {
     let mut rest = text.chars();
     let first = rest.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
@@ -361,8 +361,8 @@ pub(crate) fn sentence(text: &str) -> String {
     format!("{first}{}{stop}", rest.as_str())
 }
 
-/// Draws the ranks in the first area that has enough room, or in the last one. There are two ranks, since each player
-/// plays against the dealer alone.
+/// Draws the ranks in the first area with enough room, or in the last. There are two, since each player plays against
+/// the dealer alone.
 fn draw_closing(game: &Game, closing: &Closing<'_>, areas: [Rect; 2], buffer: &mut Buffer) {
     let Score { wins, pushes, losses, busts } = game.session.score;
     let lost = losses + busts;
@@ -389,7 +389,7 @@ fn draw_closing(game: &Game, closing: &Closing<'_>, areas: [Rect; 2], buffer: &m
     let lines: Vec<&str> = text.iter().flat_map(|text| wrap(text, width)).collect();
     let ranking = Ranking::new("Game over", &ranks, &lines);
     if ranking.size().height <= below.height {
-        // The remains of the lines beside the box would be hard to read.
+        // Remains of lines beside the box would be hard to read.
         Clear.render(below, buffer);
         ranking.render(below, buffer);
     } else {
@@ -416,7 +416,7 @@ enum CardSize {
 }
 
 impl CardSize {
-    /// The largest size, up to `self`, that fits.
+    /// The largest size up to `self` that fits.
     fn fitting(self, cards: usize, columns: u16) -> Self {
         let fits = |size: Self| cards * usize::from(size.columns()) <= usize::from(columns);
         [Self::Large, Self::Framed].into_iter().find(|&size| size <= self && fits(size)).unwrap_or(Self::Plain)
@@ -444,7 +444,7 @@ fn picture(cards: &[Card], hidden: usize, size: CardSize, palette: Palette) -> V
             let row = |edge: &str| Line::from(edge.repeat(faces.len()));
             let middle = faces.iter().flat_map(|face| {
                 let whole = face.whole();
-                // The suits are one column wide, though not one byte long.
+                // Suits are one column wide, but several bytes long.
                 let blanks = " ".repeat(4_usize.saturating_sub(whole.chars().count()));
                 [Span::raw(format!("│{blanks}")), face.span(whole), Span::raw("│")]
             });

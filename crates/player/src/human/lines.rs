@@ -1,5 +1,3 @@
-//! The game as lines of text, without a screen.
-
 use std::{
     io::{self, Write},
     time::Duration,
@@ -62,7 +60,7 @@ fn names(hand: &Hand) -> String {
     names.join(", ")
 }
 
-/// A dealer that continues sooner than this after its question is too fast for people.
+/// A dealer that continues earlier after its question is too fast for users.
 const IMPATIENT: Duration = Duration::from_secs(1);
 /// The time between question and QUIT may be this much shorter here than at the dealer.
 const TRAVEL: Duration = Duration::from_secs(1);
@@ -74,7 +72,7 @@ const FOR_PROGRAMS: &str = "Such dealers are made for programs; use --best to le
 pub(super) enum QuitReason {
     Impatient(Duration),
     Late(Duration),
-    /// The dealer ended for another reason, or its limit is shorter than the user specified.
+    /// Another reason, or a limit shorter than the user specified.
     Stopped(Duration),
 }
 
