@@ -7,11 +7,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use cmdkit::{DirectoryArgs, HostPort, ScreenLogArgs, UsageError, host_port, host_port_or, ip_address, whole_number};
 use netcore::{Level, wire::ShortText};
 
-/// More than the players of any game, so that a server can be tested under load.
+/// More than the players of any game, for load tests of a server.
 const MAX_BOTS: u16 = 1_000;
 const MAX_GAMES: u32 = 1_000_000_000;
 const SERVER_PORT: u16 = 2022;
-/// The default port for the GUI's messages.
+/// For the GUI's messages.
 pub(crate) const PORT: u16 = 2023;
 const BOT: &str = "bot";
 const PERSON: &str = "player";
@@ -129,7 +129,7 @@ fn level() -> impl TypedValueParser<Value = Level> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// `None` for a server in this program, and for one that the directory provides.
+    /// `None` for a server in this program, or from the directory.
     pub(crate) server: Option<HostPort>,
     pub(crate) directory: DirectoryArgs,
     pub(crate) retry: bool,
@@ -144,7 +144,7 @@ pub(crate) enum Screen {
     Gui {
         address: HostPort,
         port: u16,
-        /// For messages from the GUI; empty for all addresses.
+        /// For messages from the GUI. Empty for all addresses.
         bind: Vec<IpAddr>,
     },
     Terminal,
@@ -209,7 +209,7 @@ fn misplaced(word: &str) -> UsageError {
     })
 }
 
-// Cut to the maximum length of a name.
+// Cut to the maximum length.
 fn text(long: &str) -> ShortText {
     ShortText::try_from(front(long, usize::from(u8::MAX))).unwrap_or_default()
 }
@@ -220,14 +220,14 @@ fn front(text: &str, most: usize) -> &str {
     &text[..end.unwrap_or_default()]
 }
 
-// The base is cut instead of the number, so that all names differ.
+// Cuts the base instead of the number, so that all names differ.
 fn numbered(base: &str, number: u16) -> ShortText {
     let number = number.to_string();
     let kept = front(base, usize::from(u8::MAX) - number.len());
     text(&format!("{kept}{number}"))
 }
 
-// From the environment, or else from the password database, since the environment may be empty in a service or under
+// From the environment, or else from the password database: the environment may be empty in a service or under
 // `env -i`.
 fn login(variable: impl Fn(&'static str) -> Option<OsString>) -> Option<String> {
     let mut said = ["LOGNAME", "USER", "USERNAME"].into_iter().filter_map(variable);
@@ -299,7 +299,7 @@ mod tests {
         assert!(["LOGNAME", "USER", "USERNAME"].into_iter().all(|name| says(name).as_deref() == Some("ann")));
         let empty = login(|variable| Some(if variable == "LOGNAME" { "" } else { "ann" }.into()));
         assert_eq!(empty.as_deref(), Some("ann"));
-        // A user who is not in the database has a number only.
+        // A user who is not in the database has only a number.
         #[cfg(unix)]
         {
             let id = std::process::Command::new("id").arg("-un").output().unwrap();

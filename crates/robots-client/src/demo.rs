@@ -12,7 +12,7 @@ use tracing::warn;
 
 pub(crate) const BOTS: [&str; 3] = ["Bolt", "Cog", "Dash"];
 
-/// The defaults of `robots-server`, and a board that fits a terminal of 80 x 24.
+/// The defaults of `robots-server`, with a board for a terminal of 80 x 24.
 fn config() -> anyhow::Result<Config> {
     let config = Config {
         parameters: Parameters {
@@ -32,7 +32,7 @@ fn config() -> anyhow::Result<Config> {
     Ok(config)
 }
 
-/// On a free port of the loopback interface. The future hosts games until it is dropped.
+/// On a free loopback port. The future hosts games until it is dropped.
 pub(crate) fn server() -> anyhow::Result<(HostPort, impl Future<Output = ()>)> {
     let server = Server::new(config()?)?;
     let listeners = bind_tcp(&[Ipv4Addr::LOCALHOST.into()], 0)?;

@@ -1,4 +1,4 @@
-//! The connection to the GUI. It sends pictures and receives inputs, and never blocks.
+//! Sends pictures to the GUI and receives its inputs, and never blocks.
 
 use std::{
     future::poll_fn,
@@ -18,16 +18,15 @@ use tracing::{debug, warn};
 
 /// Datagrams received in a row before the server's stream is read again.
 const BATCH: usize = 64;
-/// Longer than any input, so a longer datagram is still malformed when it is truncated.
+/// Exceeds any input, so that a longer datagram is still malformed when truncated.
 const ROOM: usize = 64;
-/// The pause after a receive error, so that a persistent error takes no processor time.
+/// After a receive error, so that a persistent one takes no processor time.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The GUI, in this program or another one.
 #[derive(Debug)]
 pub(crate) struct Gui {
     sockets: Vec<UdpSocket>,
-    // The addresses of the GUI in the order to try them, each with the socket that reaches it.
+    // The GUI's addresses in the order of attempts, each with the socket that reaches it.
     aims: Vec<Aim>,
     aim: usize,
     waiting: Option<Bytes>,
@@ -47,7 +46,7 @@ struct Aim {
 }
 
 impl Gui {
-    /// `sockets` must be non-blocking. Fails if none of them reaches any of `addresses`.
+    /// `sockets` must be non-blocking. Fails if none reaches any of `addresses`.
     pub(crate) fn new(sockets: Vec<net::UdpSocket>, addresses: &[SocketAddr]) -> anyhow::Result<Self> {
         let own = sockets.iter().map(LocalSocket::of).collect::<io::Result<Vec<_>>>()?;
         let aim = |&address: &SocketAddr| {
@@ -88,7 +87,7 @@ impl Gui {
         }
     }
 
-    // An error counts as ready and is reported by the next operation.
+    // An error counts as ready, and the next operation returns it.
     fn poll(&self, context: &mut Context<'_>, receive: bool) -> Poll<()> {
         if receive && self.sockets.iter().any(|socket| socket.poll_recv_ready(context).is_ready()) {
             return Poll::Ready(());
@@ -99,7 +98,7 @@ impl Gui {
         Poll::Pending
     }
 
-    /// Malformed datagrams are ignored.
+    /// Ignores malformed datagrams.
     pub(crate) fn turn(&mut self, mut take: impl FnMut(InputMessage)) {
         if let Some(frame) = self.waiting.take() {
             self.send(&frame);
@@ -149,7 +148,7 @@ impl Gui {
         }
     }
 
-    /// If the system has no room, the picture waits, unless a newer one replaces it before.
+    /// If the system has no room, the picture waits, unless a newer one replaces it.
     pub(crate) fn show(&mut self, picture: &DrawMessage) {
         let mut frame = std::mem::take(&mut self.frame);
         frame.clear();
@@ -192,7 +191,7 @@ impl Gui {
 #[derive(Debug, Clone, Copy)]
 struct LocalSocket {
     address: SocketAddr,
-    // Whether an IPv6 socket also carries IPv4.
+    // An IPv6 socket that also carries IPv4.
     both: bool,
 }
 
@@ -286,7 +285,7 @@ mod tests {
     async fn picture_without_room_is_replaced_by_the_next() {
         let (peer, address) = peer(LO);
         let (mut gui, _) = gui(&[LO], &[address]);
-        // The runtime does not know yet that there is room.
+        // The runtime has not detected the room yet.
         for number in 1..=3 {
             gui.show(&picture(number));
         }

@@ -9,8 +9,8 @@
 //!                                          <- Bot
 //! ```
 //!
-//! The two sides cannot block each other: a slow GUI does not delay reading from the server, and a picture for which
-//! the system has no room is replaced by the next one.
+//! The two sides cannot block each other: a slow GUI does not delay reading from the server, and the next picture
+//! replaces one for which the system has no room.
 
 mod args;
 mod demo;
@@ -103,14 +103,14 @@ async fn demonstrate(plan: Plan) -> anyhow::Result<()> {
         let (location, name) = (location.clone(), ShortText::try_from(name).unwrap_or_default());
         let player = Player::unseen(name, steering, None);
         others.spawn(async move {
-            // A bot ends with an error only if the server has ended, which the player's client reports.
+            // A bot fails only if the server has ended, which the player's client reports.
             let _ = player.run(location, false).await;
         });
     }
     playing.await
 }
 
-// `joins`: the user joins the first lobby without a key.
+// If `joins`, the user joins the first lobby without a key.
 async fn play(plan: Plan, location: ServerLocation, joins: bool) -> anyhow::Result<()> {
     let Plan { retry, screen, role, level, .. } = plan;
     let (own, own_told) = watch::channel(None);
@@ -154,7 +154,7 @@ async fn play(plan: Plan, location: ServerLocation, joins: bool) -> anyhow::Resu
     // The terminal is restored before anything is printed.
     let (left, ended) = select! {
         ended = playing => match ended {
-            // The user may want to see the last board, so the window stays and reports the loss of the connection.
+            // The window stays and reports the loss, since the user may want to see the last board.
             Err(error) if greeted.has_changed().unwrap_or(false) => {
                 link.send_replace(Server::Gone);
                 (Some(window.await), Err(error))
@@ -169,7 +169,7 @@ async fn play(plan: Plan, location: ServerLocation, joins: bool) -> anyhow::Resu
     ended
 }
 
-// Must be called before any thread is started.
+// Must be called before any thread starts.
 fn in_terminal(
     role: robots_gui::UserRole,
     own: watch::Receiver<Option<PlayerId>>,
@@ -200,7 +200,7 @@ fn announce(sockets: &[net::UdpSocket], port: u16, gui: &HostPort) -> anyhow::Re
     Ok(())
 }
 
-// The source of keys, the destination of pictures, and the command that starts a GUI there.
+// Where keys come from, where pictures go, and the command that starts a GUI there.
 fn about_gui(port: u16, gui: &HostPort) -> String {
     let pictures = if gui.port == GUI_PORT { String::new() } else { format!(" -p {}", gui.port) };
     let keys = if port == args::PORT { String::new() } else { format!(" -c localhost:{port}") };

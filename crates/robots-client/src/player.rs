@@ -13,8 +13,8 @@ use tracing::{debug, info, warn};
 
 use crate::gui::Gui;
 
-/// The time between a server's Hello and the log line about a reconnected client. By then the client knows about a
-/// running game, though perhaps not its whole history.
+/// From a Hello to the log line about a reconnected client, which by then knows about a running game, though perhaps
+/// not its whole history.
 const SETTLED: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(crate) enum Steering {
 pub(crate) struct Player {
     pub(crate) name: ShortText,
     pub(crate) steering: Steering,
-    /// Whether the user joins the first lobby without a key.
+    /// The user joins the first lobby without a key.
     pub(crate) joins: bool,
     pub(crate) gui: Option<Gui>,
     /// The number of this client's player, for the GUI.
@@ -65,13 +65,13 @@ impl Player {
     }
 
     /// # Errors
-    /// When the server cannot be reached or is lost, unless `retry`; and when it sends a malformed message.
+    /// If the server cannot be reached or is lost, unless `retry`, or if it sends a malformed message.
     pub(crate) async fn run(mut self, mut location: ServerLocation, retry: bool) -> anyhow::Result<()> {
-        // Inputs of the GUI wait in its socket meanwhile. A user who presses a key this early wants to play.
+        // Inputs of the GUI wait in its socket, since a user who presses a key this early wants to play.
         let mut connected = location.connect().await;
         let (mut backoff, mut returns) = (Backoff::default(), false);
         loop {
-            // Whether the loss is news: the connection was established, and that was logged.
+            // Whether the loss is news, since the established connection was logged.
             let mut news = false;
             let why = match connected {
                 Ok(wire) => {
@@ -107,8 +107,8 @@ impl Player {
         }
     }
 
-    // Every client logs the loss of its connection. Later attempts are logged by one client only, at growing intervals,
-    // since there may be many clients and attempts.
+    // Every client logs the loss of its connection. Later attempts are many, so only one client logs them, at growing
+    // intervals.
     fn log_loss(&self, news: bool, attempts: u32, again_in: Duration, why: &anyhow::Error) {
         let name = self.name.escape_debug();
         if news {
@@ -143,7 +143,7 @@ impl Player {
         }
     }
 
-    // One message at a time, since the GUI receives a picture of every turn. A bot acts on the newest state only.
+    // One message at a time, since the GUI gets a picture of every turn. A bot acts on the newest state only.
     fn handle_messages(&mut self, connection: &mut Connection) -> Result<(), ConnectionEnd> {
         let mut news = false;
         loop {
@@ -173,19 +173,18 @@ impl Player {
         Ok(())
     }
 
-    // Returns whether the picture has changed. `played`: the client was a player before the event.
+    // Returns whether the picture has changed. `played` is whether the client was a player before the event.
     fn handle_event(&mut self, client: &Client, event: &ClientEvent, played: bool) -> Result<bool, ConnectionEnd> {
         let game_over = !event.is_ignored && matches!(event.message, ServerMessage::GameEnded { .. });
         if let (true, Some(gui)) = (game_over, &mut self.gui) {
-            // Inputs sent before the GUI knows that the game is over were meant for the game. They must not join the
-            // next one.
+            // Inputs sent before the GUI knows that the game is over must not join the next one.
             gui.turn(|_| {});
         }
         if let Some(log) = &mut self.log {
             log.narrate(event);
         }
         let own = client.own_player();
-        // The GUI still needs the number for the last picture of the game, so the next message resets it.
+        // The next message resets the number, which the last picture of the game still needs.
         if !game_over && own != *self.own.borrow() {
             debug!(name = %self.name.escape_debug(), id = own.map(|id| id.0), "own number");
             self.own.send_replace(own);
@@ -262,7 +261,7 @@ impl Connection {
     }
 }
 
-// Describes the result of a reconnection, once the server has sent its Hello.
+// Describes the result of a reconnection, after the server's Hello.
 fn outcome(client: &Client) -> Option<String> {
     let parameters = client.parameters()?;
     let (server, length) = (parameters.server_name.escape_debug(), parameters.game_length);
@@ -286,7 +285,7 @@ async fn ready(gui: Option<&Gui>) {
     }
 }
 
-// Inputs are discarded meanwhile, since they are not meant for the next server.
+// Discards inputs meanwhile, since they are not meant for the next server.
 async fn without_server<T>(mut gui: Option<&mut Gui>, coming: impl Future<Output = T>) -> T {
     let mut coming = pin!(coming);
     loop {
@@ -303,10 +302,9 @@ async fn without_server<T>(mut gui: Option<&mut Gui>, coming: impl Future<Output
     }
 }
 
-/// Players named in a line of the log.
+/// In a line of the log.
 const MOST_NAMED: usize = 10;
 
-/// Logs the course of games, in a limited number of lines.
 #[derive(Debug)]
 pub(crate) struct GameLog {
     clock: Clock,
