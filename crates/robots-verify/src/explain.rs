@@ -9,7 +9,7 @@ use crate::{
 /// Items of a list, or entries of a map.
 pub(crate) const MAX_SHOWN_ITEMS: u32 = 100;
 pub(crate) const MAX_SHOWN_LINES: usize = 2_000;
-/// The bytes shown on each side of a wrong byte.
+/// On each side of a wrong byte.
 const AROUND: usize = 8;
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Explainer {
     pending: Vec<u8>,
     // The last bytes of the message before `pending`.
     before: Vec<u8>,
-    // The depth of an item that is not shown; deeper parts belong to it.
+    // The depth of a hidden item, which includes deeper parts.
     hidden: Option<usize>,
     broken: bool,
 }
@@ -66,7 +66,7 @@ impl Explainer {
         self.broken
     }
 
-    /// Consumes `bytes` up to the end of a message. `None` if the message is incomplete, or once a byte was wrong.
+    /// Consumes `bytes` up to the end of a message. `None` if it is incomplete, or after a wrong byte.
     pub(crate) fn next(&mut self, bytes: &mut &[u8]) -> Option<Report> {
         let mut pending = std::mem::take(&mut self.pending);
         while !self.broken {
@@ -145,7 +145,7 @@ impl Explainer {
         bytes.extend_from_slice(&rest[..rest.len().min(AROUND)]);
         let mut report = self.take_report();
         report.around = Some(around(&bytes, fault.at() - start));
-        // The bytes of a truncated or wrong part belong to the message as well.
+        // The message includes the bytes of a truncated or wrong part.
         report.length += self.pending.len();
         report.fault = Some(fault);
         report
@@ -188,7 +188,7 @@ impl Explainer {
     }
 }
 
-// A part that does not fit the limit was not read.
+// A part that exceeds the limit was not read.
 fn length_of_part(error: &PartError) -> usize {
     match *error {
         PartError::UnknownTag { .. } => 1,

@@ -7,8 +7,7 @@ use crate::{
     text::{self, TransportKind},
 };
 
-/// Offsets named `at` count from the start of the stream in the report itself, and from the start of the message in its
-/// parts.
+/// `at` counts from the start of the stream in the report itself, and from the start of the message in its parts.
 pub(crate) fn report(report: &Report, source: &Map<String, Json>, transport: TransportKind) -> Json {
     let mut out = source.clone();
     let mut put = |key: &str, value: Json| {

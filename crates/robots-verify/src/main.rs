@@ -1,10 +1,10 @@
-//! `robots-verify -p PORT -m KIND`: explains every robots message that it receives, byte by byte, for developers who
-//! debug their own programs.
+//! `robots-verify -p PORT -m KIND`: explains each received robots message byte by byte, for developers who debug their
+//! own programs.
 //!
 //! - [`robots::protocol::shape`] describes the wire format as data and reads messages part by part.
 //! - [`explain`] collects the parts in a [`Report`](report::Report) for each message. [`notes`] adds notes about
 //!   well-formed parts that make no sense.
-//! - [`text`] writes a report for people, [`json`] for programs.
+//! - [`text`] writes a report for users, [`json`] for programs.
 //! - The modules above do no input or output: [`sources`] reads sockets and files, and [`printer`] writes standard
 //!   output.
 

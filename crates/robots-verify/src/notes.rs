@@ -6,8 +6,7 @@ use robots::protocol::shape::{Label, Value};
 
 pub(crate) const MAX_NOTES: usize = 20;
 
-/// The maximum number of fields or bombs that are remembered to detect duplicates: as many as the blocks that a correct
-/// server can place in one turn.
+/// Fields or bombs that are remembered to detect duplicates: as many as a correct server can place blocks in a turn.
 pub(crate) const MAX_REMEMBERED: usize = 1 << 16;
 
 type Field = (u16, u16);
@@ -16,7 +15,6 @@ type Field = (u16, u16);
 pub(crate) struct Note {
     /// In bytes from the start of the message.
     pub(crate) at: usize,
-    /// The error and the expected value.
     pub(crate) text: String,
 }
 
@@ -37,7 +35,7 @@ pub(crate) struct Notes {
     keys: BTreeSet<u8>,
     fields: BTreeSet<Field>,
     players: BTreeSet<u8>,
-    // In a turn so far. `blocks` are those it has placed, and `moved` is the last player who moved.
+    // So far in this turn. `blocks` are those it has placed, and `moved` is the last player who moved.
     bombs: BTreeSet<u32>,
     blocks: BTreeSet<Field>,
     moved: Option<u8>,
@@ -226,7 +224,7 @@ impl Notes {
     }
 }
 
-// The item is remembered if there is room.
+// Remembers the item if there is room.
 fn is_new<T: Ord>(remembered: &mut BTreeSet<T>, item: T) -> bool {
     if remembered.len() < MAX_REMEMBERED { remembered.insert(item) } else { !remembered.contains(&item) }
 }
@@ -247,7 +245,6 @@ mod tests {
     #[test]
     fn contradictions_are_noted_at_their_part() {
         let cases: [(_, _, &[_]); 8] = [
-            // Invalid parameters of a game.
             (
                 Kind::Server,
                 "00 00 00 00 00 00 00 00 00 00 00 00 00",
@@ -258,15 +255,12 @@ mod tests {
                     (11, "bombs with a timer of 0"),
                 ],
             ),
-            // The keys of a map are ascending.
             (
                 Kind::Server,
                 "04 00 00 00 03 01 00 00 00 00 00 00 00 00 00 02 00 00 00 00",
                 &[(10, "player 0 after player 1")],
             ),
-            // A map contains each player once.
             (Kind::Server, "04 00 00 00 02 01 00 00 00 00 01 00 00 00 00", &[(10, "player 1 is already in scores")]),
-            // A set contains each item once.
             (
                 Kind::Server,
                 "03 00 01 00 00 00 02 \

@@ -1,4 +1,4 @@
-//! A separate thread writes standard output. While its reader stalls, senders wait, and signals are still handled.
+//! A separate thread writes standard output. While its reader stalls, senders wait, but signals are handled.
 
 use std::{
     io::{self, Write},
@@ -55,7 +55,7 @@ impl Printer {
         (Self { json, texts }, Written(written))
     }
 
-    /// [`io::ErrorKind::BrokenPipe`] if writing has failed before; [`Written::finish`] returns the reason.
+    /// Returns [`io::ErrorKind::BrokenPipe`] if writing has failed before; [`Written::finish`] returns the reason.
     pub(crate) async fn report(&self, report: &Report, source: &Source, transport: TransportKind) -> io::Result<()> {
         let text = if self.json {
             format!("{}\n", json::report(report, &source.fields, transport))
@@ -65,7 +65,7 @@ impl Printer {
         self.write(text).await
     }
 
-    /// Writes `words` behind the source, or a JSON object with the fields of the source and `fields`.
+    /// Writes the source and `words`, or a JSON object with the fields of the source and `fields`.
     pub(crate) async fn print_note(&self, source: &Source, words: &str, fields: &[(&str, Json)]) -> io::Result<()> {
         let text = if self.json {
             let mut line = source.fields.clone();
@@ -87,7 +87,7 @@ impl Printer {
 }
 
 impl Written {
-    /// Waits up to a second; every [`Printer`] must have been dropped.
+    /// Waits up to a second. Every [`Printer`] must have been dropped.
     pub(crate) async fn finish(self) -> io::Result<()> {
         match timeout(PATIENCE, self.0).await {
             Ok(Ok(result)) => result,

@@ -4,11 +4,11 @@ use crate::notes::Note;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// Counted from 1.
+    /// From 1.
     pub(crate) number: u64,
     /// The offset of the first byte in the stream.
     pub(crate) at: u64,
-    /// The number of bytes that were read.
+    /// Bytes that were read.
     pub(crate) length: usize,
     /// `None` if the tag is wrong or missing.
     pub(crate) name: Option<&'static str>,
@@ -23,7 +23,7 @@ pub(crate) struct Report {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReportLine {
     Field(Field),
-    /// Further items of a list, which are not shown.
+    /// Items of a list that are not shown.
     LeftOut {
         items: u32,
         depth: usize,
@@ -44,9 +44,9 @@ pub(crate) struct Field {
 /// Offsets count bytes from the start of the message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A part that is not valid.
+    /// An invalid part.
     Malformed(PartError),
-    /// A datagram with bytes after its message.
+    /// Bytes follow the message in its datagram.
     Trailing { at: usize, extra: usize },
     /// The bytes end before the message does.
     Unfinished {
@@ -54,7 +54,7 @@ pub(crate) enum Fault {
         // The field that is truncated (`cut`) or missing.
         label: Label,
         cut: bool,
-        // The minimum number of missing bytes.
+        // At least this number of bytes.
         missing: usize,
     },
 }
@@ -71,7 +71,7 @@ impl Fault {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Around {
     pub(crate) bytes: Vec<u8>,
-    /// The number of bytes if the byte after them is missing.
+    /// The index of the wrong byte, or the number of bytes if the next one is missing.
     pub(crate) wrong: usize,
 }
 

@@ -37,7 +37,7 @@ const MAX_CONNECTIONS: usize = 64;
 const MAX_DATAGRAM: usize = 65_535;
 /// In bytes.
 const CHUNK: usize = 16 << 10;
-/// The pause before the next connection is accepted when the system is out of resources.
+/// When the system is out of resources, before the next connection is accepted.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Network sources never end.

@@ -1,5 +1,3 @@
-//! Explanations against the document, and their limits.
-
 mod golden;
 
 use std::{fs, path::Path};
@@ -93,7 +91,6 @@ fn long_lists_are_shown_and_stored_in_part() {
     assert_eq!(report.lines.len(), 3 + 2 * MAX_SHOWN_ITEMS as usize + 1);
     assert_eq!(report.lines.last(), Some(&ReportLine::LeftOut { items: 65_535 - MAX_SHOWN_ITEMS, depth: 2 }));
 
-    // Lists in a list.
     let explosion = [bytes("01 00 00 00 00 00 00 00 64"), (0..100).collect(), vec![0; 4]].concat();
     let turn = [bytes("03 00 01 00 00 00 64"), explosion.repeat(100)].concat();
     let report = Explainer::datagram(Kind::Server, 1, &turn);
@@ -105,7 +102,7 @@ fn long_lists_are_shown_and_stored_in_part() {
 
 #[test]
 fn rejects_text_beyond_the_longest_message() {
-    // Players with the longest names and addresses: the maximum number, which exceeds a datagram.
+    // The maximum number of players with the longest names and addresses, which exceeds a datagram.
     let player = [&[255][..], &[b'x'; 255], &[255], &[b'x'; 255]].concat();
     let players: Vec<u8> = (0..=255_u8).flat_map(|id| [&[id], &player[..]].concat()).collect();
     let lobby = bytes("00 00 01 00 01 00 01 00 00 00 00 00 01 00 00 01 00");

@@ -9,7 +9,7 @@ const MAX_SHOWN_BYTES: usize = 32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TransportKind {
-    /// Offsets are given in the stream and in the message.
+    /// With offsets in the stream and in the message.
     Stream,
     Datagram,
 }
@@ -66,7 +66,6 @@ pub(crate) fn report(report: &Report, source: &str, transport: TransportKind) ->
     out
 }
 
-/// `source` is as in [`report`].
 pub(crate) fn line(words: &str, source: &str) -> String {
     let mut out = String::new();
     let gap = if source.is_empty() { "" } else { "  " };
@@ -163,7 +162,7 @@ fn grouped(number: u64) -> String {
     out
 }
 
-// Characters that would end the line or the quotes, or that are invisible.
+// Escapes characters that would end the line or the quotes, or that are invisible.
 fn escaped(text: &str) -> String {
     text.chars().map(|c| if c == '\'' { c.to_string() } else { c.escape_debug().to_string() }).collect()
 }
