@@ -1,5 +1,3 @@
-//! The command line.
-
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::Parser;
@@ -16,7 +14,7 @@ const LONGEST_COUNTDOWN: u64 = 60 * 60;
 /// A year, in seconds.
 const LONGEST_IDLE: u64 = 365 * 24 * 60 * 60;
 
-/// Each spectator is sent a picture of each change.
+/// Each change sends a picture to each spectator.
 const MAX_SPECTATORS: u32 = 100;
 
 const AFTER_HELP: &str = "\
@@ -139,7 +137,7 @@ pub(crate) struct Args {
 
 impl Args {
     /// # Errors
-    /// [`UsageError`] when the options contradict each other.
+    /// [`UsageError`] if the options contradict each other.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
         let rules = Rules {
             gold: self.gold,
@@ -156,7 +154,7 @@ impl Args {
         rules.check().map_err(|error| UsageError(error.to_string()))?;
         let seed = match self.seed_argument.or(self.seed) {
             Some(seed) => seed.into(),
-            // Short enough for a person to type, and never the 0 that the option refuses.
+            // Short enough for a user to type, and never the 0 that the option refuses.
             None => u128::from(SysRng.try_next_u32()?).max(1),
         };
         let (wait_for, countdown) = (self.wait_for.unwrap_or(1), self.countdown.map(Duration::from_secs));
@@ -169,7 +167,7 @@ fn most_players() -> u32 {
     u32::try_from(MAX_PLAYERS).unwrap_or(u32::MAX)
 }
 
-// Options that are valid alone may contradict each other, and one of them may be a default.
+// Options that are valid alone may contradict each other or a default.
 fn check_together(rules: &Rules) -> Result<(), UsageError> {
     let plain = Rules::default();
     let told = |option: &str, number: u32, default: u32| {

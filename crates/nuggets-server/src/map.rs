@@ -8,7 +8,7 @@ pub(crate) fn name(path: Option<&Path>) -> String {
     path.map_or_else(|| "the built-in map".to_owned(), |path| format!("map '{}'", path.display()))
 }
 
-/// Reads the map at `path`, or the built-in one, and logs each repair.
+/// Reads the map, by default the built-in one, and logs each repair.
 pub(crate) fn load(path: Option<&Path>) -> anyhow::Result<Grid> {
     let name = name(path);
     let text = read(path)?;
@@ -30,7 +30,7 @@ fn hint(path: &Path) -> String {
     if is_number { format!(" (a seed alone is --seed {typed})") } else { String::new() }
 }
 
-/// No valid map exceeds the limit.
+/// Valid maps are within the limit.
 pub(crate) fn read(path: Option<&Path>) -> anyhow::Result<Vec<u8>> {
     let Some(path) = path else { return Ok(BUILT_IN_MAP.to_vec()) };
     let name = name(Some(path));

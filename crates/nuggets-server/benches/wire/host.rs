@@ -16,7 +16,7 @@ use crate::{CLIENTS, PLAYERS, table::Cost};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The spectator is the last client.
+/// The last client is the spectator.
 pub(crate) struct Host {
     process: Measured,
     clients: Vec<UdpSocket>,
@@ -42,7 +42,7 @@ impl Host {
         Self { process, clients, grid, frames: vec![vec![]; CLIENTS], buffer: vec![0; 1 << 16], dice: 1 }
     }
 
-    /// The server under test, with a full table and a KEY from each address; with a journal if `directory` is given.
+    /// The server under test, with a full table and a KEY from each address, and with a journal in `directory`.
     pub(crate) fn server(map: &Path, directory: Option<&Path>) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_nuggets-server"));
         // Enough gold that no random walk ends the game.
@@ -56,10 +56,10 @@ impl Host {
         for index in 0..CLIENTS {
             let hello: &[u8] = if index < PLAYERS { b"PLAY bench" } else { b"SPECTATE" };
             host.clients[index].send(hello).expect("sent");
-            // When a player joins, all clients are sent a DISPLAY; when a spectator joins, only the spectator is.
+            // The server sends a DISPLAY to all clients when a player joins, but only to the spectator when that joins.
             let told = if index < PLAYERS { 0 } else { index };
             (told..=index).rev().for_each(|other| host.await_display(other));
-            // Without a KEY the server limits its displays.
+            // Without a KEY, the server limits its displays.
             host.clients[index].send(b"KEY ?").expect("sent");
         }
         host
@@ -82,7 +82,7 @@ impl Host {
                 let key = self.moving_key(player);
                 let start = Instant::now();
                 self.clients[player].send(&[b'K', b'E', b'Y', b' ', key]).expect("sent");
-                // The last client in order of sending first, so that the reader does not wake for each datagram.
+                // From the last client in order of sending, so that the reader does not wake for each datagram.
                 (0..CLIENTS).rev().for_each(|client| self.await_display(client));
                 start.elapsed()
             })
@@ -103,8 +103,8 @@ impl Host {
                 let key = self.moving_key(player);
                 self.clients[player].send(&[b'K', b'E', b'Y', b' ', key]).expect("sent");
             }
-            // A swap can move a player to a place where its key is impossible. The response to an unassigned key
-            // follows the displays of the successful moves.
+            // A swap can make a player's key impossible. The response to an unassigned key follows the displays of the
+            // successful moves.
             self.clients[0].send(b"KEY ?").expect("sent");
             let mut told = 0u32;
             while self.await_answer(0, &[b"DISPLAY\n", b"ERROR"]) == 0 {
@@ -118,8 +118,8 @@ impl Host {
         f64::from(moves) / start.elapsed().as_secs_f64()
     }
 
-    /// Sends `keys` keys at `rate` per second. Every tenth one moves its player; the others are unassigned, so each one
-    /// causes an ERROR. Returns the number of those keys, the number of responses, and the seconds that it took.
+    /// Sends `keys` keys at `rate` per second. Every tenth moves its player; the others are unassigned and cause an
+    /// ERROR each. Returns their number, the number of responses, and the seconds taken.
     pub(crate) fn mixed_keys(&mut self, keys: usize, rate: u32) -> (usize, usize, f64) {
         let answers = |client: &UdpSocket| {
             let client = client.try_clone().expect("a second handle");
@@ -135,7 +135,7 @@ impl Host {
         };
         let readers: Vec<_> = self.clients.iter().map(answers).collect();
         let start = Instant::now();
-        // Alternates two opposite steps: each one moves, because the previous one did.
+        // Alternates two opposite steps, each of which is possible after the previous one.
         let there: Vec<u8> = (0..PLAYERS).map(|player| self.moving_key(player)).collect();
         let back = |key| b"lhkjnbuy"[b"hljkyubn".iter().position(|&other| other == key).expect("a step")];
         for number in 0..keys {
@@ -146,7 +146,7 @@ impl Host {
                 _ => b'?',
             };
             self.clients[player].send(&[b'K', b'E', b'Y', b' ', key]).expect("sent");
-            // A few milliseconds early at most.
+            // At most a few milliseconds early.
             let due = Duration::from_secs_f64(f64::from(u32::try_from(number).unwrap_or(0)) / f64::from(rate));
             if let Some(early) = due.checked_sub(start.elapsed() + Duration::from_millis(2)) {
                 thread::sleep(early);
@@ -163,7 +163,7 @@ impl Host {
         self.await_answer(client, kinds);
     }
 
-    // Reads until a datagram of one of these kinds arrives, and returns its kind. A DISPLAY is stored.
+    // Reads until a datagram of one of these kinds arrives, and returns its kind. Stores a DISPLAY.
     fn await_answer(&mut self, client: usize, kinds: &[&[u8]]) -> usize {
         loop {
             let length = self.clients[client].recv(&mut self.buffer).expect("an answer in time");
@@ -178,7 +178,6 @@ impl Host {
         }
     }
 
-    // Returns a key that moves the player, regardless of the other players.
     fn moving_key(&mut self, player: usize) -> u8 {
         let Some(grid) = &self.grid else { return b'h' };
         let text = &self.frames[player][8..];
@@ -194,7 +193,7 @@ impl Host {
 fn sockets(port: u16) -> Vec<UdpSocket> {
     let open = || {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
-        // The system may limit the size; one display at a time fits in any case.
+        // The system may limit the size, but one display at a time fits.
         let _ = SockRef::from(&socket).set_recv_buffer_size(4 << 20);
         socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         socket.connect(("127.0.0.1", port)).expect("loopback");

@@ -1,9 +1,9 @@
 //! The cost of a move, compared with a floor measured in the same run.
 //!
-//! The floor is a bare loop in its own process: it receives one datagram and sends 27 datagrams of the size of a
-//! DISPLAY to the same 27 sockets. The server under test sends as much for each move to 26 players and a spectator.
-//! Both are measured alternately, so that a drifting machine slows both. Then the server with a journal is compared in
-//! the same way with the server without one.
+//! The floor is a bare loop in its own process: it receives one datagram and sends 27 of the size of a DISPLAY to the
+//! same 27 sockets. The server sends as much for each move to 26 players and a spectator. Both are measured
+//! alternately, so that a drifting machine slows both. Then the server is compared in the same way with and without a
+//! journal.
 //!
 //! `cargo bench -p nuggets-server` prints the table; `-- --moves N` makes it longer or shorter.
 
@@ -45,8 +45,8 @@ fn main() {
 
 fn compare(map: &str, names: [&str; 2], mut server: Host, mut floor: Host, moves: usize) {
     let each = moves.div_ceil(ROUNDS);
-    // The first moves compute sights and fault memory in. They count for the server, but a few moves warm up the
-    // processes themselves.
+    // A few moves warm up the processes. The server's other first moves, which compute sights and fault memory in,
+    // count.
     floor.measure(50);
     server.measure(50);
     let rows: Vec<[Cost; 2]> = (0..ROUNDS)

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Cost {
-    /// Processor time of the server for each move.
+    /// Of the server, for each move.
     pub(crate) cpu: Duration,
     /// From sending a key until the last client has its DISPLAY, ascending.
     pub(crate) latencies: Vec<Duration>,
@@ -14,8 +14,8 @@ impl Cost {
     }
 }
 
-/// Prints the median over all rounds of each figure and of the ratios, and the range of the ratios. A row has the cost
-/// of the server under test, and that of the floor just before.
+/// Prints the median over all rounds of each figure and of the ratios, and the range of the ratios. A row has the
+/// server's cost, and that of the floor just before.
 pub(crate) fn print(map: &str, [ours, floor]: [&str; 2], rows: &[[Cost; 2]]) {
     println!("{map:<14} {ours:>12} {floor:>12} {:>7}   rounds", "ratio");
     let percentile = |percent| move |cost: &Cost| cost.at(percent);
