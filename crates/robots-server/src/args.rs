@@ -1,5 +1,3 @@
-//! The command line.
-
 use std::{net::IpAddr, time::Duration};
 
 use clap::{ArgAction, Parser};
@@ -94,14 +92,14 @@ pub(crate) struct Args {
 
 impl Args {
     /// # Errors
-    /// [`UsageError`] if no game can be played with the options.
+    /// [`UsageError`] if the options permit no game.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
         let this_machine = || ShortText::try_from(&*node_name()).unwrap_or_default();
         let server_name = self.server_name.clone().unwrap_or_else(this_machine);
         let config = Config {
             parameters: Parameters {
                 server_name,
-                // The parser requires these three unless a match is resumed, and then they are not used.
+                // The parser requires these three, except for a resumed match, which does not use them.
                 players_count: self.players_count.unwrap_or_default(),
                 size_x: self.size_x.unwrap_or_default(),
                 size_y: self.size_y.unwrap_or_default(),

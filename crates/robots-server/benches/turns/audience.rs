@@ -1,5 +1,3 @@
-//! Observers that only read.
-
 use std::{
     io::{ErrorKind, Read},
     net::{SocketAddr, TcpStream},
@@ -10,8 +8,8 @@ use std::{
 
 use rustix::process::nice;
 
-/// The interval of reads. An observer on another machine does not wake this machine for each message, so these
-/// observers do not either.
+/// The interval of reads. Observers on another machine would not wake this machine for each message, so these do not
+/// either.
 const SWEEP: Duration = Duration::from_millis(20);
 
 /// Read by a separate thread.
@@ -50,7 +48,7 @@ impl Drop for Audience {
 }
 
 fn read(newcomers: &Receiver<TcpStream>) {
-    // The measuring observer must not wait for this thread. On Linux, `nice` applies to the calling thread only.
+    // The measuring observer must not wait for this thread. On Linux, `nice` applies only to the calling thread.
     let _ = nice(19);
     let (mut streams, mut buffer) = (vec![], vec![0; 1 << 16]);
     loop {

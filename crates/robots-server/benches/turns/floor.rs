@@ -1,5 +1,3 @@
-//! The minimal loop that sends turns.
-
 use std::{
     io::{Read, Write, stdin},
     net::TcpListener,
@@ -7,8 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Announces a port, reads its script, accepts the number of connections in it, and then writes each frame to all of
-/// them when it is due.
+/// Announces a port, reads its script, accepts the scripted number of connections, and writes each frame to all of them
+/// when due.
 pub(crate) fn run() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     println!("floor at port {}", listener.local_addr().expect("bound").port());

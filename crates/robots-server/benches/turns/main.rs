@@ -1,12 +1,12 @@
 //! Measures whether turns leave on time and how much they cost, against a floor measured in the same run.
 //!
-//! The floor is a minimal loop in a separate process: it sleeps until each turn is due and writes the same bytes as the
-//! server to the same number of sockets. Server and floor run one after the other, each for several seconds.
+//! The floor is a minimal loop in a separate process: it sleeps until each turn is due and writes the server's bytes to
+//! the same number of sockets. Server and floor run one after the other, each for several seconds.
 //!
-//! Deviations are from (first arrival + t x duration), at the observers that connected first and last. One socket is
-//! written after the other, so with very many sockets the last observer waits for all others each time. On loopback the
-//! first sixteen messages of a connection cost nearly twice as much as later ones, since the system acknowledges each
-//! of them immediately. Later turns therefore seem early to the last observer.
+//! Deviations are from (first arrival + t x duration), at the observers that connected first and last. Sockets are
+//! written one after the other, so the last of very many observers always waits for all others. On loopback, the first
+//! sixteen messages of a connection cost nearly twice as much as later ones, since the system acknowledges each
+//! immediately. Later turns therefore seem early to the last observer.
 //!
 //! Then the server is measured with and without a journal, in alternating runs.
 //!
@@ -38,9 +38,8 @@ use crate::{
 
 const PLAYERS: usize = 4;
 const TURN: Duration = Duration::from_millis(10);
-/// Alternating runs with a journal and without one.
 const JOURNAL_ROUNDS: usize = 5;
-/// Turns in the history that a late joiner receives.
+/// Turns in the history for a late joiner.
 const HISTORY: usize = 10_000;
 
 fn main() {
@@ -59,7 +58,7 @@ fn main() {
 }
 
 struct Run {
-    // At the observer that connected first, and at the last one.
+    // At the observers that connected first and last.
     first: Arrivals,
     last: Arrivals,
     cpu: Duration,
@@ -161,9 +160,9 @@ impl Crowd {
     }
 }
 
-// Measures how soon a client that joins late receives the history, and whether it delays the other clients.
+// Measures how soon a late joiner receives the history, and whether it delays the other clients.
 fn late_joiner() {
-    // Long enough for all players to move in nearly every turn, so that the history is as long as a real one.
+    // Long enough for all players to move in nearly every turn, for a history of realistic length.
     let turn = Duration::from_millis(2);
     let (_process, address) =
         start(&["-d", "2", "-l", "60000", "-x", "1000", "-y", "1000", "-k", "50", "-b", "60000"], None);

@@ -74,7 +74,7 @@ impl Observer {
         Self { stream, turns: Turns::default() }
     }
 
-    /// Watches turn 0 and `turns` further turns; `act` is called after each.
+    /// Watches turn 0 and `turns` further turns, and calls `act` after each.
     pub(crate) fn watch(&mut self, turns: usize, act: impl FnMut(usize)) -> Arrivals {
         self.watch_more(turns + 1, act)
     }
