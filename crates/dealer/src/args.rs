@@ -10,8 +10,8 @@ use netcore::Rate;
 use rand::rngs::SysRng;
 use servekit::JournalArgs;
 
-/// Bytes per second that are read from one connection: more than a player that answers a hundred thousand questions
-/// per second needs. One that does not wait for the questions is disconnected at its second message.
+/// Bytes per second from one connection: more than a player needs for a hundred thousand answers per second. One that
+/// does not wait for questions is disconnected at its second message.
 pub(crate) const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
 
 /// A day.
@@ -109,13 +109,13 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Fails if the system provides no entropy for the cards.
+    /// Fails without entropy for the cards.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
         Ok(Config {
             players: usize::from(self.players),
             tables: self.tables,
             forever: self.forever,
-            // The parser requires it unless a match is resumed, and then it is not used.
+            // The parser requires it, except for a resumed match, which does not use it.
             rounds: self.rounds.unwrap_or_default(),
             delay: Duration::from_millis(self.delay_ms),
             timeout: Duration::from_millis(self.timeout_ms),

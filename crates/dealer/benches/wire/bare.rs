@@ -30,7 +30,7 @@ impl Exchange {
         if self == Self::Text { b"STAND\0".to_vec() } else { b"\0\0\0\x01\x07".to_vec() }
     }
 
-    /// In text, card names of medium length are assumed.
+    /// In text, assumes card names of medium length.
     pub(crate) fn reply(self) -> Vec<u8> {
         vec![0; if self == Self::Text { 88 } else { 6 + 28 }]
     }

@@ -1,12 +1,12 @@
-//! Measures rounds per second over loopback, compared with bare loops of the same exchanges in the same run.
+//! Measures rounds per second over loopback against bare loops of the same exchanges in the same run.
 //!
-//! - One text player: the real player in a separate process, playing by the best table. The bare loop is two
-//!   processes that exchange the same number of bytes without pauses.
+//! - One text player: the real player in a separate process, playing by the best table. The bare loop is two processes
+//!   that exchange the same number of bytes without pauses.
 //! - 64 binary players on one dealer with 64 tables, driven by one process that answers every question with STAND, so
 //!   an exchange is a round. The bare loop is one process that answers 64 sockets, driven by the same loop.
 //!
-//! Timing begins with the first round. The two programs alternate in nine pairs of short runs, and the table shows
-//! the medians, so other load spoils one pair but not the result.
+//! Timing begins with the first round. The two programs alternate in nine pairs of short runs, and the table shows the
+//! medians, so other load spoils one pair but not the result.
 //!
 //! `cargo bench -p dealer` prints the table; `-- --rounds N` changes the length of the runs.
 
@@ -34,7 +34,7 @@ mod compare {
 
     const CONNECTIONS: u32 = 64;
     const PAIRS: usize = 9;
-    /// This name appears in no log line of the dealer before the player is seated.
+    /// The dealer logs this name only once the player is seated.
     const NAME: &str = "Measured";
 
     pub(crate) fn main() {
@@ -102,7 +102,7 @@ mod compare {
             assert!(told.read_line(&mut line).expect("text") > 0, "the dealer is gone before the first round");
         }
         let start = Instant::now();
-        // Drain the rest of the dealer's log, so that the pipe does not fill up.
+        // Keeps the dealer's log from filling the pipe.
         let rest = thread::spawn(move || io::copy(&mut told, &mut io::sink()));
         assert!(player.wait().expect("it runs").success());
         let seconds = start.elapsed().as_secs_f64();
@@ -119,7 +119,7 @@ mod compare {
             stream.write_all(&question).expect("loopback");
             stream.read_exact(&mut reply).expect("loopback");
         };
-        // Once the other side has answered, it has accepted the connection.
+        // An answer shows that the other side has accepted the connection.
         exchange();
         let start = Instant::now();
         (0..exchanges).for_each(|_| exchange());
@@ -163,7 +163,6 @@ mod compare {
         stream
     }
 
-    // Writes to all connections, then reads from all.
     fn drive(port: u16, each: u32, first: &[u8], plays: bool) -> f64 {
         let mut streams: Vec<TcpStream> = (0..CONNECTIONS).map(|_| connect(port)).collect();
         // A deal, and a result with the next deal.
@@ -176,7 +175,7 @@ mod compare {
         }
         let answer = Exchange::Binary.question();
         let start = Instant::now();
-        // The last round is not followed by a deal.
+        // No deal follows the last round.
         for _ in 1..each {
             for stream in &mut streams {
                 stream.write_all(&answer).expect("loopback");
