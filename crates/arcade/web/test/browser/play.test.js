@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Person } from './support/browser.js';
+import { Hub } from './support/hub.js';
 import { browser, hub } from './support/site.js';
 import * as native from './support/native.js';
 
@@ -292,4 +293,21 @@ test('sound is offered once at the first key, and its volume is in the settings'
   await page.keyboard.press('h');
   assert.equal(await offer.count(), 0);
   await ann.leave();
+});
+
+test('rated nuggets: no ranks while the scores of other players are old', bound, async () => {
+  const delayed = await Hub.start('--watch-delay', '5');
+  const room = await delayed.open({ game: 'nuggets', countdown: 8 });
+  const ann = await Person.come(browser, delayed.address, 'Ann');
+  const { page } = ann;
+  await ann.go(`/rooms/${room.id}`);
+  const bob = native.nuggets(room.port, 'Bob', { pause: 50 });
+  const line = page.locator('.players li').filter({ hasText: 'Bob' });
+  await line.locator('.value').filter({ hasText: /^[1-9]/ }).waitFor();
+  await line.getByText(/^(delayed|\d+ s ago)$/).waitFor();
+  assert.equal(await page.locator('.players').getByText('leader').count(), 0);
+  assert.equal(await page.locator('.hud .figure').first().locator('span').nth(1).textContent(), 'you');
+  bob.stop();
+  await ann.leave();
+  await delayed.stop();
 });

@@ -212,6 +212,7 @@ export function play({ board, below, more, live, playable, first, name, realName
     updateChildren(camera, ...['', ...letters].map((letter) => element('option', { value: letter }, letter ? say('nuggets.camera.one', { letter }) : say('nuggets.camera.nobody'))));
   };
 
+  const isOld = () => age === null || age > CURRENT;
   const standings = () => ranking(state.table ?? []).map((row) => ({ ...row, name: realName(row.seat, row.name) }));
   const show = () => {
     if (!playable) showCamera();
@@ -219,7 +220,7 @@ export function play({ board, below, more, live, playable, first, name, realName
     const waits = begun ? '' : sentence(translate(state.note.text));
     const ending = state.over ? say('room.end.over') : waits;
     const { letter, purse, remaining } = state;
-    const rank = letter === null ? null : rankOf(scores, letter);
+    const rank = letter === null || isOld() ? null : rankOf(scores, letter);
     figures.show(
       ending || status(state),
       letter === null || remaining === null ? null : [purse ?? 0, rank === null ? say('seats.you') : say('hud.rank', { rank: ordinal(rank) })],
@@ -278,15 +279,15 @@ export function play({ board, below, more, live, playable, first, name, realName
       // The own purse arrives before the hub's scores.
       const own = letter === state.letter;
       const purse = own ? state.purse : scores[letter];
-      const isOld = !own && purse !== undefined && (age === null || age > CURRENT);
-      const note = !isOld ? '' : age === null ? say('seats.delayed') : say('seats.ago', { seconds: Math.round(age / 1000) });
+      const note = own || purse === undefined || !isOld() ? '' : age === null ? say('seats.delayed') : say('seats.ago', { seconds: Math.round(age / 1000) });
       return { value: purse === null || purse === undefined ? '' : String(purse), note };
     },
     anchor: (letter) => {
       const spot = letter === state.letter ? state.place : state.players.get(letter);
       return spot ? above(place, spot) : null;
     },
-    leaders: () => highest(Object.entries(scores)),
+    // A player's own purse is current: beside old scores, a leader would be wrong.
+    leaders: () => (state.letter !== null && isOld() ? [] : highest(Object.entries(scores))),
     result: () => (state.table ? standings() : null),
     stake: () => (state.over || !state.purse ? null : say('nuggets.stake', { count: state.purse })),
     leave: () => send(key('Q')),
