@@ -22,9 +22,15 @@ export function ratedText({ class: board = '', rated, casual }) {
   return casual === undefined ? '' : say('counts.casual', { why: sayIfKnown(`counts.${casual}`, casual) });
 }
 
+/** Rated matches until a player has a rating and a rank. */
+export const PLACEMENT = 10;
+
+/** @param {number} match */
+export const placementText = (match) => say('result.placement', { match, matches: PLACEMENT });
+
 /**
- * A rating with its uncertainty, or an average.
+ * A rating with its uncertainty, an average, or the number of placement matches.
  * @param {Standing} standing
  */
-export const standingText = ({ rating, uncertainty, mean }) =>
-  rating === null ? say('players.turns', { turns: number(mean ?? 0, 2) }) : say('players.uncertain', { rating, uncertainty: uncertainty ?? 0 });
+export const standingText = ({ rating, uncertainty, mean, provisional, matches }) =>
+  provisional && rating !== null ? placementText(matches) : rating === null ? say('players.turns', { turns: number(mean ?? 0, 2) }) : say('players.uncertain', { rating, uncertainty: uncertainty ?? 0 });

@@ -2,8 +2,9 @@
 
 import { request } from '../lib/api.js';
 import { element } from '../lib/dom.js';
-import { ratedText } from '../lib/rating.js';
+import { PLACEMENT, placementText, ratedText } from '../lib/rating.js';
 import { number, say } from '../lib/text.js';
+import { keepButton } from './name-dialog.js';
 
 /** @typedef {import('../games/types.js').Story} Story */
 /** @typedef {import('../games/types.js').Row} Row */
@@ -13,8 +14,6 @@ const MOST = 3;
 /** Requests for a match that is not stored yet, with a pause before each in milliseconds. */
 const ATTEMPTS = 3;
 const PAUSE = 1500;
-/** Rated matches until a player has a rank. */
-const PLACEMENT = 10;
 /** How long before a moment its replay starts, in milliseconds. */
 const BEFORE = 2000;
 
@@ -33,7 +32,9 @@ export class AfterMatch {
     this.match = null;
     this.list = element('ul', { class: 'story' });
     this.rating = element('p', { class: 'soft rating', hidden: true });
-    this.panel = element('div', {}, this.list, this.rating);
+    /** For guests. */
+    this.keep = element('p', {});
+    this.panel = element('div', {}, this.list, this.rating, this.keep);
   }
 
   /**
@@ -47,6 +48,7 @@ export class AfterMatch {
     this.match = match;
     this.list.replaceChildren();
     this.rating.hidden = true;
+    this.keep.replaceChildren(...(own === null ? [] : keepButton()));
     const known = await sentences();
     if (this.match !== match) return;
     this.list.replaceChildren(...known.map((text) => element('li', {}, text)));
@@ -94,11 +96,12 @@ export class AfterMatch {
     const { history, matches, provisional } = board;
     const before = history[history.length - 2]?.[1];
     const { rating } = own;
-    if (provisional && matches <= PLACEMENT) this.rating.textContent = say('result.placement', { match: matches, matches: PLACEMENT });
-    else if (before === undefined) this.rating.textContent = say('result.rating', { rating });
+    if (provisional) this.rating.textContent = placementText(matches);
+    else if (before === undefined || matches === PLACEMENT) this.rating.textContent = say('result.rating', { rating });
+    else if (rating === before) this.rating.textContent = say('result.rating.same', { rating });
     else {
-      const change = (rating >= before ? '+' : '−') + number(Math.abs(rating - before));
-      this.rating.textContent = say(rating >= before ? 'result.rating.up' : 'result.rating.down', { rating, change });
+      const change = (rating > before ? '+' : '−') + number(Math.abs(rating - before));
+      this.rating.textContent = say(rating > before ? 'result.rating.up' : 'result.rating.down', { rating, change });
     }
     this.rating.hidden = false;
   }

@@ -3,9 +3,9 @@
 import { errorText, load } from '../lib/api.js';
 import { element } from '../lib/dom.js';
 import { MAX_NAME, MAX_WORD, problem, shownName, tidy } from '../lib/names.js';
-import { recall } from '../lib/settings.js';
+import { isStoragePersistent } from '../lib/settings.js';
 import { errorOf, say } from '../lib/text.js';
-import { guestName, name, notifyNameChange, onNameChange, provenKey, registerName } from './name-key.js';
+import { name, notifyNameChange, onNameChange, provenKey, registerName } from './name-key.js';
 
 /** An owned name stays valid. @param {string} wanted */
 const problemOf = (wanted) => (wanted === name() && provenKey() !== null ? null : problem(wanted));
@@ -18,7 +18,6 @@ const problemOf = (wanted) => (wanted === name() && provenKey() !== null ? null 
  */
 export function askName(again = false, code = null) {
   if (problemOf(name()) === null && !again) return Promise.resolve(name());
-  const known = recall('name');
   return new Promise((resolve) => {
     const error = element('p', { class: 'error', role: 'alert' });
     const input = element('input', {
@@ -27,10 +26,9 @@ export function askName(again = false, code = null) {
       spellcheck: 'false',
       autocomplete: 'nickname',
       required: true,
-      placeholder: known ?? guestName(),
       'aria-describedby': 'name-note',
     });
-    input.value = known ?? '';
+    input.value = name();
     /** Returns whether the hub may accept the name. */
     const check = () => {
       const why = problemOf(tidy(input.value));
@@ -102,6 +100,17 @@ export function askName(again = false, code = null) {
     check();
     input.select();
   });
+}
+
+/** A button that registers the name of a guest; none if the name is registered, or if this browser would forget it. */
+export function keepButton() {
+  if (provenKey() !== null || !isStoragePersistent()) return [];
+  const keep = async () => {
+    await askName(true);
+    button.hidden = provenKey() !== null;
+  };
+  const button = element('button', { type: 'button', click: () => void keep() }, say('name.save'));
+  return [button];
 }
 
 /** The button in the header that opens the dialog. */

@@ -10,7 +10,7 @@ const KEY = 32;
 const GUESTS = ['Badger', 'Beaver', 'Falcon', 'Ferret', 'Gecko', 'Heron', 'Jackal', 'Lemur', 'Marten', 'Newt', 'Otter', 'Panda', 'Raven', 'Robin', 'Stoat', 'Walrus'];
 
 /** The name until the player chooses one. It is stored, but not registered. */
-export function guestName() {
+function guestName() {
   const stored = recall('guest');
   if (stored) return stored;
   const [animal, number] = crypto.getRandomValues(new Uint32Array(2));

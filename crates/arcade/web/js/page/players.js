@@ -122,7 +122,7 @@ export function leaderboard({ game, class: name, players, provisional }) {
         {},
         ...[...players, ...provisional].map((player) =>
           row('td', [
-            [player.provisional ? say('players.provisional') : number(player.rank), player.provisional ? 'soft' : 'number'],
+            [player.provisional ? '–' : number(player.rank), 'number'],
             [person(player, { link: true }), ''],
             [standingText(player), 'number'],
             [number(player.matches), 'number'],
@@ -168,9 +168,9 @@ function standing(game, record) {
   /** @type {Element[]} */
   const parts = [
     element('h2', {}, boardTitle(game, name)),
-    element('p', { class: 'figure' }, element('b', {}, standingText(record)), ` ${say(provisional ? 'players.standing.provisional' : 'players.standing', { count: played, wins })}`),
+    element('p', { class: 'figure' }, element('b', {}, standingText(record)), ` ${say('players.standing', { count: played, wins })}`),
   ];
-  if (history && history.length > 1) parts.push(curve(history.map(([, value]) => value), say('players.curve', { game: GAMES[game].title })));
+  if (history && history.length > 1 && !provisional) parts.push(curve(history.map(([, value]) => value), say('players.curve', { game: GAMES[game].title })));
   return element('section', { class: 'panel', 'data-game': game }, ...parts);
 }
 

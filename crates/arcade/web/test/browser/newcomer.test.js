@@ -87,3 +87,18 @@ test('robots: the first match shows blasts, and its result highlights', bound, a
   await page.locator('.more [aria-pressed=false]').waitFor({ state: 'attached' });
   await ann.leave();
 });
+
+test('a guest can keep the name after a match', bound, async () => {
+  const room = await hub.open({ game: 'robots', players: 1, turns: 3, turn_duration: 100 });
+  const guest = await Person.come(browser, hub.address, '');
+  const { page } = guest;
+  await guest.go(`/rooms/${room.id}`);
+  const keep = page.getByRole('region', { name: 'Result' }).getByRole('button', { name: 'Keep this name' });
+  await keep.click();
+  const name = await page.getByLabel('Your name').inputValue();
+  assert.match(name, /^[A-Z][a-z]+\d{3}$/);
+  await page.keyboard.press('Enter');
+  await keep.waitFor({ state: 'hidden' });
+  assert.equal(await page.evaluate(() => localStorage.getItem('proven')), name);
+  await guest.leave();
+});

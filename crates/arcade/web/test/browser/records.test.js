@@ -57,6 +57,9 @@ test('shows leaderboards, a player, and the comparison of two players', bound, a
   await board.getByRole('link', { name: 'Ann' }).click();
   await page.getByRole('heading', { name: 'Ann', level: 1 }).waitFor();
   await page.getByRole('img', { name: /^Rating in Nuggets: from 1500 to/ }).waitFor();
+  const placement = page.locator('.panel[data-game=robots]');
+  await placement.getByText('Placement 9 of 10').waitFor();
+  assert.doesNotMatch((await placement.textContent()) ?? '', /1490/, 'no rating before ten matches');
   await page.getByLabel('Compare with').fill('<b>Eve');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Ann vs <b>Eve' }).waitFor();
