@@ -96,3 +96,9 @@ export function isStoragePersistent() {
 
 /** The user prefers reduced motion. */
 export const prefersReducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
+
+/** Whether no match of this game has been finished in this browser. @param {string} game */
+export const isFirst = (game) => recall(`played ${game}`) === null;
+
+/** @param {string} game */
+export const notePlayed = (game) => remember(`played ${game}`, 'yes');

@@ -10,12 +10,6 @@ import { keyName } from './help.js';
 /** Controls that are shown; the help has all. */
 const SHOWN = 2;
 
-/** Whether no match of this game has been finished in this browser. @param {string} game */
-export const isFirst = (game) => recall(`played ${game}`) === null;
-
-/** @param {string} game */
-export const notePlayed = (game) => remember(`played ${game}`, 'yes');
-
 export class Intro {
   /**
    * @param {string} game

@@ -1,5 +1,5 @@
 import { GAMES, isGame } from '../games/index.js';
-import { errorText, request } from '../lib/api.js';
+import { errorText, load, request } from '../lib/api.js';
 import { avatar } from '../lib/avatar.js';
 import { copyButton, copyable, element, title, updateChildren } from '../lib/dom.js';
 import { faceOf } from '../lib/face.js';
@@ -9,17 +9,15 @@ import { person } from '../lib/person.js';
 import { fetchPublicAddress, publicAddress } from '../lib/public.js';
 import { standingText } from '../lib/rating.js';
 import { navigate } from '../lib/route.js';
-import { recall } from '../lib/settings.js';
+import { isFirst, recall } from '../lib/settings.js';
 import { say, translate } from '../lib/text.js';
 import { dailyRecord } from './daily.js';
 import { storeExpectedWait } from './expected-wait.js';
 import { Filter } from './filter.js';
-import { isFirst } from './intro.js';
 import { isAlone, phaseInWords, roomFacts } from './labels.js';
 import { matchLine } from './matches.js';
 import { askName } from './name-dialog.js';
 import { key } from './name-key.js';
-import { newRoom } from './new-room.js';
 import { Thumbnails } from './thumbnails.js';
 
 /**
@@ -50,14 +48,24 @@ export function showLobby(main, first, query) {
   const leaders = element('div', { class: 'leaders' });
   const thumbnails = new Thumbnails((ids) => live.subscribe(ids));
   const filter = new Filter(query, (look) => live.select(look));
-  const create = newRoom();
+  /** @type {ReturnType<typeof import('./new-room.js').newRoom> | undefined} */
+  let form;
+  const open = async () => {
+    try {
+      form ??= (await load(() => import('./new-room.js'))).newRoom();
+      if (create.isConnected) await form.open();
+    } catch (error) {
+      problem.textContent = errorText(error);
+    }
+  };
+  const create = element('button', { type: 'button', 'aria-haspopup': 'dialog', click: () => void open() }, say('new.open'));
   const tiles = Object.keys(GAMES).map((game) => new Tile(game, problem));
   const daily = element('section', { class: 'panel daily', 'data-game': 'mastermind', 'aria-labelledby': 'daily' });
   /** @type {Partial<Lobby>} */
   let shown = {};
   main.dataset.page = 'lobby';
   main.replaceChildren(
-    element('section', { class: 'top', 'aria-labelledby': 'play' }, element('h1', { id: 'play' }, say('lobby.play')), joinForm(), create.button),
+    element('section', { class: 'top', 'aria-labelledby': 'play' }, element('h1', { id: 'play' }, say('lobby.play')), joinForm(), create),
     problem,
     element('ul', { class: 'tiles', 'aria-labelledby': 'play' }, ...tiles.map(({ item }) => item)),
     element('section', { 'aria-labelledby': 'rooms' }, element('h2', { id: 'rooms' }, say('lobby.now')), unsure, filter.find, busy, quiet, fold, filter.pages),
@@ -130,7 +138,7 @@ export function showLobby(main, first, query) {
   if (filter.isOpen()) show(first);
   return () => {
     live.close();
-    create.dialog.close();
+    form?.dialog.close();
     thumbnails.stop();
   };
 }

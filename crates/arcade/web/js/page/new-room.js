@@ -27,13 +27,13 @@ const VISIBILITIES = /** @type {const} */ (['public', 'link', 'word']);
 /** The largest custom map in bytes. */
 const MAX_MAP = 12 * 1024;
 
-/** The button that opens the dialog with the form, which is loaded then. */
+/** The dialog with the form, which is loaded when it opens. */
 export function newRoom() {
   const place = element('div', { class: 'form' });
-  const { dialog, open } = popup(say('new.open'), place);
+  const { dialog, open: show } = popup(say('new.open'), place);
   dialog.classList.add('new-room');
-  const click = async () => {
-    open();
+  const open = async () => {
+    show();
     if (place.querySelector('form')) return;
     try {
       const { games } = /** @type {{ games: Form[] }} */ (await request('/api/games'));
@@ -42,7 +42,7 @@ export function newRoom() {
       place.replaceChildren(element('p', { class: 'error', role: 'alert' }, errorText(error)));
     }
   };
-  return { dialog, button: element('button', { type: 'button', 'aria-haspopup': 'dialog', click }, say('new.open')) };
+  return { dialog, open };
 }
 
 /**
