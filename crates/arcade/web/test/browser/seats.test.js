@@ -93,6 +93,26 @@ test('shows why the host closed a room or removed a player', bound, async () => 
   await Promise.all([ann.leave(), bob.leave()]);
 });
 
+test('a closed room offers no other match, also beside a result', bound, async () => {
+  const robots = await hub.open({ game: 'robots', players: 1, turns: 3, turn_duration: 100 });
+  const codes = await hub.open({ game: 'mastermind' });
+  const [ann, zoe, bob] = await Promise.all(['Ann', 'Zoe', 'Bob'].map((name) => Person.come(browser, hub.address, name)));
+  await zoe.go(`/rooms/${robots.id}?watch`);
+  await ann.go(`/rooms/${robots.id}`);
+  await ann.page.getByRole('button', { name: 'Rematch' }).waitFor();
+  await bob.go(`/rooms/${codes.id}`);
+  await bob.reads('Row 1 of 10');
+  await bob.page.getByRole('button', { name: 'Give up' }).click();
+  await bob.page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();
+  await bob.page.getByRole('button', { name: 'New game' }).waitFor();
+  for (const { id } of [robots, codes]) hub.command('room', 'close', id, '--reason', 'dinner is ready');
+  for (const { page } of [ann, zoe, bob]) {
+    await page.getByText('This room is closed: dinner is ready.').waitFor();
+    assert.equal(await page.getByRole('button', { name: /^(Play again|Watch again|Rematch|New game)/ }).count(), 0);
+  }
+  await Promise.all([ann, zoe, bob].map((person) => person.leave()));
+});
+
 test('blackjack: shows verdict, dealer and remaining time until the player continues', bound, async () => {
   const room = await hub.open({ game: 'blackjack', players: 1, rounds: 2 });
   const ann = await Person.come(browser, hub.address, 'Ann');

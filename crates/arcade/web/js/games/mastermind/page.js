@@ -242,11 +242,13 @@ export function play({ board, below, controls, more, live, playable, first, name
     const head = how === 'won' ? say('mastermind.end.won', { count: turns }) : say(`mastermind.end.${how}`);
     const length = element('select', { 'aria-label': say('mastermind.next.length') }, ...[4, 5, 6, 7, 8].map((pegs) => element('option', { value: String(pegs), selected: pegs === own.rules.length }, say('mastermind.length', { count: pegs }))));
     const repeats = element('select', { 'aria-label': say('mastermind.next.repeats') }, element('option', { value: 'yes', selected: own.rules.repeats }, say('mastermind.repeats.yes')), element('option', { value: 'no', selected: !own.rules.repeats }, say('mastermind.repeats.no')));
-    const next = racing
-      ? [element('button', { type: 'button', class: 'primary again', disabled: ready, click: raceAgain }, say(ready ? 'mastermind.next.waits' : 'mastermind.next.race'))]
-      : date
-        ? [element('a', { class: 'button primary', href: '/mastermind' }, say('mastermind.next.free'))]
-        : [element('button', { type: 'button', class: 'primary', click: () => send(another({ length: Number(length.value), repeats: repeats.value === 'yes' })) }, say('mastermind.next.new')), length, repeats];
+    const next = room?.closing
+      ? []
+      : racing
+        ? [element('button', { type: 'button', class: 'primary again', disabled: ready, click: raceAgain }, say(ready ? 'mastermind.next.waits' : 'mastermind.next.race'))]
+        : date
+          ? [element('a', { class: 'button primary', href: '/mastermind' }, say('mastermind.next.free'))]
+          : [element('button', { type: 'button', class: 'primary', click: () => send(another({ length: Number(length.value), repeats: repeats.value === 'yes' })) }, say('mastermind.next.new')), length, repeats];
     const shared = element('pre', { class: 'share', tabindex: '0', 'aria-label': say('mastermind.end.result') }, text);
     const replay = replayOf(own);
     const telling = mostInformativeRow(own);
