@@ -494,6 +494,10 @@ export const sentences = {
   'a map of its own': 'custom map',
   'the puzzle of the day, {length} pegs, {repeats}': 'daily puzzle, {length} pegs, {repeats}',
 
+  // Mastermind.
+  'too many hints were asked for just now; try again in a second': 'too many hints. Wait a second',
+  'the server was stopped': 'the room was closed',
+
   // Rooms and their owners.
   'the room was empty for {minutes} minutes': 'no players for {minutes} minutes',
   'the owner of this room has closed it': 'the owner closed it',

@@ -519,6 +519,10 @@ export const sentences = {
 
   // State of a game.
   'the game begins in {seconds} s': 'gra zacznie się za {seconds} s',
+  'too many hints were asked for just now; try again in a second': 'za dużo podpowiedzi. Poczekaj chwilę',
+  'all seats are taken; try again later': 'wszystkie miejsca są zajęte. Spróbuj później',
+  'too many seats are taken from your network; try again later': 'za dużo graczy z Twojej sieci. Spróbuj później',
+  'the server was stopped': 'pokój został zamknięty',
 
   // Why a room closed.
   'the room was empty for {minutes} minutes': 'od {minutes} min nikogo tu nie było',

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Person } from './support/browser.js';
+import { answer } from './support/fixtures.js';
 import { browser, hub } from './support/site.js';
 import * as native from './support/native.js';
 
@@ -101,4 +102,22 @@ test('a guest can keep the name after a match', bound, async () => {
   await keep.waitFor({ state: 'hidden' });
   assert.equal(await page.evaluate(() => localStorage.getItem('proven')), name);
   await guest.leave();
+});
+
+test('touch screens show no keys', bound, async () => {
+  const ann = await Person.come(browser, hub.address, 'Ann', { viewport: { width: 820, height: 1180 }, hasTouch: true, isMobile: true });
+  const { page } = ann;
+  await answer(page);
+  const rooms = await Promise.all(
+    [{ game: 'nuggets', map: 'brawl' }, { game: 'robots', players: 1, turns: 3000 }, { game: 'blackjack', players: 1 }, { game: 'mastermind' }].map((options) => hub.open(options)),
+  );
+  for (const path of [...rooms.map(({ id }) => `/rooms/${id}`), '/matches/nuggets-1.1']) {
+    await ann.go(path);
+    await page.locator('.controls button:visible').first().waitFor();
+    const help = page.getByRole('button', { name: 'Controls' });
+    if (await help.isVisible()) await help.tap();
+    const keys = await page.locator('kbd, .keys, .intro li').filter({ visible: true }).allTextContents();
+    assert.deepEqual(keys.filter((text) => !/^(tap|swipe|drag) /.test(text)), [], path);
+  }
+  await ann.leave();
 });
