@@ -98,6 +98,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   const waitingRoom = new WaitingRoom(id, rules, { level: () => seats.level.value, start: (level) => void start(level) });
   const faces = new Faces();
   const side = element('div');
+  const offers = element('div');
   const table = element('div', { class: 'table' });
 
   const playAgain = () => {
@@ -251,9 +252,9 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   const { title: gameName } = GAMES[game];
   title(watching ? say('room.watching', { game: gameName }) : gameName);
   const invite = element('button', { type: 'button', class: 'invite', 'aria-haspopup': 'dialog', click: () => (invitation.open(), void share.draw()) }, say('share.title'));
-  const panel = element('aside', { class: 'side' }, side, ...(watching || isStoragePersistent() ? [] : [element('p', { class: 'note' }, say('room.forgets'))]), element('span', { class: 'grow' }), element('div', { class: 'invitations' }, invite, reactions.opener), reactions.panel);
+  const panel = element('aside', { class: 'side' }, side, ...(watching || isStoragePersistent() ? [] : [element('p', { class: 'note' }, say('room.forgets'))]), element('span', { class: 'grow' }), offers, element('div', { class: 'invitations' }, invite, reactions.opener), reactions.panel);
   const stage = element('div', { class: 'stage' }, board, reactions.onBoard, waitingRoom.panel, result.panel);
-  const endOffer = offerSound(stage);
+  const endOffer = offerSound(offers);
   table.append(
     element(
       'div',

@@ -49,13 +49,17 @@ for (const { width, height, touch } of SIZES) {
   test(`${size}: keeps the buttons of blackjack and mastermind in the viewport, and explains the first answer`, bound, async () => {
     const ann = await come('Ann');
     const { page } = ann;
-    const table = await hub.open({ game: 'blackjack', players: 1, rounds: 5 });
-    await ann.go(`/rooms/${table.id}`);
+    const room = await hub.open({ game: 'blackjack', players: 1, rounds: 5 });
+    await ann.go(`/rooms/${room.id}`);
     await ann.reads('Hit or stand?');
     assert.ok(await inSight(ann, '.controls:not(.more) button'), 'Hit and Stand');
     await page.getByRole('button', { name: 'Stand' }).click();
     await page.getByRole('button', { name: 'Next round' }).waitFor();
     assert.ok(await inSight(ann, '.controls:not(.more) button'), 'Next round');
+    assert.ok(await inSight(ann, '.offer, .offer > *'), 'the offer of sound');
+    const offer = await page.getByRole('group', { name: 'Sound' }).boundingBox();
+    const table = await page.locator('.play').boundingBox();
+    assert.ok(offer && table && (offer.x >= table.x + table.width || offer.y >= table.y + table.height), 'the offer of sound leaves the table free');
     const codes = await hub.open({ game: 'mastermind', seed: 7 });
     await ann.go(`/rooms/${codes.id}`);
     await ann.reads('Row 1 of 10');
