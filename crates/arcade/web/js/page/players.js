@@ -4,14 +4,18 @@ import { GAMES, isGame } from '../games/index.js';
 import { errorText, request } from '../lib/api.js';
 import { avatar } from '../lib/avatar.js';
 import { curve } from '../lib/curve.js';
-import { element, title } from '../lib/dom.js';
+import { element, sheet, title } from '../lib/dom.js';
 import { faceOf } from '../lib/face.js';
 import { characters, isolated } from '../lib/names.js';
 import { named, person } from '../lib/person.js';
-import { classText, standingText } from '../lib/rating.js';
+import { PLACEMENT, classText, placementText, standingText } from '../lib/rating.js';
 import { navigate } from '../lib/route.js';
 import { date, number, say, sayNodes } from '../lib/text.js';
 import { matchLine } from './matches.js';
+import { keepButton } from './name-dialog.js';
+import { name as ownName } from './name-key.js';
+
+await sheet('players.css', import.meta.url);
 
 /**
  * @typedef {import('../games/types.js').Leader} Leader
@@ -19,6 +23,9 @@ import { matchLine } from './matches.js';
  * @typedef {import('../games/types.js').Standing & { class: string, history?: [string, number][] }} Record
  * @typedef {{ game: string, class: string, players: Leader[], provisional: Leader[] }} Board
  */
+
+/** @param {string} name */
+const face = (name) => element('span', { 'aria-hidden': 'true' }, avatar(characters(name)[0] ?? '', faceOf(name)));
 
 /**
  * Shows the heading at once, and the parts or an error after the fetch.
@@ -54,13 +61,8 @@ export const showPlayers = (main) =>
   page(main, say('page.players'), async () => {
     const season = new URLSearchParams(location.search).get('season') ?? '';
     const { boards, seasons } = /** @type {{ boards: Board[], seasons: string[] }} */ (await request(`/api/leaders?season=${encodeURIComponent(season)}`));
-    const times = element(
-      'p',
-      { class: 'soft' },
-      ...['', ...[...seasons].reverse()].flatMap((name) => {
-        const label = name ? seasonText(name) : say('players.all-time');
-        return [name === season ? element('b', {}, label) : element('a', { href: `/players${name ? `?season=${name}` : ''}` }, label), ' '];
-      }),
+    const times = ['', ...[...seasons].reverse()].map((name) =>
+      element('a', { class: 'button', href: `/players${name ? `?season=${name}` : ''}`, ...(name === season && { 'aria-current': 'true' }) }, name ? seasonText(name) : say('players.all-time')),
     );
     const input = element('input', { id: 'find', type: 'search', autocomplete: 'off', maxlength: '64' });
     const find = element(
@@ -78,13 +80,9 @@ export const showPlayers = (main) =>
       element('button', {}, say('players.find.submit')),
     );
     const tables = boards.filter(({ game }) => isGame(game)).map(leaderboard);
-    const note = element(
-      'p',
-      { class: 'note' },
-      say('players.note'),
-    );
+    const note = element('p', { class: 'note' }, say('players.note'));
     const ladder = boards.some(({ class: name }) => name === 'ladder') ? [element('p', {}, element('a', { href: '/ladder' }, say('page.ladder')))] : [];
-    return [find, times, note, ...ladder, ...(tables.length ? [element('div', { class: 'columns' }, ...tables)] : [element('p', {}, say('players.none'))])];
+    return [element('div', { class: 'bar' }, element('div', { class: 'row' }, ...times), find), note, ...ladder, ...(tables.length ? [element('div', { class: 'columns' }, ...tables)] : [element('p', {}, say('players.none'))])];
   });
 
 /**
@@ -123,8 +121,8 @@ export function leaderboard({ game, class: name, players, provisional }) {
         ...[...players, ...provisional].map((player) =>
           row('td', [
             [player.provisional ? '–' : number(player.rank), 'number'],
-            [person(player, { link: true }), ''],
-            [standingText(player), 'number'],
+            [element('span', { class: 'who' }, face(player.name), person(player, { link: true })), ''],
+            [standingText(player), player.provisional ? 'placement' : 'number'],
             [number(player.matches), 'number'],
             [number(player.wins), 'number'],
           ]),
@@ -151,13 +149,32 @@ export const showPlayer = (main, name, kind) =>
       await request(`/api/players/${encodeURIComponent(name)}${kind ? `?kind=${encodeURIComponent(kind)}` : ''}`)
     );
     const games = Object.entries(player.games).filter(([game]) => isGame(game));
+    const isOwn = !player.bot && !player.proven && name === ownName();
     return [
-      element('p', {}, say(player.bot ? 'players.bot' : player.proven ? 'players.proven' : 'players.unproven')),
-      element('div', { class: 'columns' }, ...games.flatMap(([game, records]) => records.map((record) => standing(game, record)))),
-      against(name),
-      element('section', { 'aria-labelledby': 'matches' }, element('h2', { id: 'matches' }, say('players.matches')), matches(player.matches)),
+      element('p', { class: 'row' }, element('span', { class: 'chip' }, say(player.bot ? 'players.bot' : player.proven ? 'players.proven' : 'players.unproven')), ...(isOwn ? keepButton() : [])),
+      profile(games.flatMap(([game, records]) => records.map((record) => standing(game, record))), player.matches, against(name)),
     ];
-  }, element('span', { 'aria-hidden': 'true' }, avatar(characters(name)[0] ?? '', faceOf(name)), ' '));
+  }, face(name));
+
+/**
+ * The games beside the matches.
+ * @param {Node[]} games
+ * @param {Match[]} list
+ * @param {...Node} more Above the matches.
+ */
+const profile = (games, list, ...more) =>
+  element(
+    'div',
+    { class: 'profile' },
+    element('div', { class: 'games' }, ...games),
+    element(
+      'section',
+      { class: 'panel', 'aria-labelledby': 'matches' },
+      ...more,
+      element('h2', { id: 'matches' }, say('players.matches')),
+      list.length ? element('ul', { class: 'matches' }, ...list.map(matchLine)) : element('p', { class: 'soft' }, say('players.matches.none')),
+    ),
+  );
 
 /**
  * @param {string} game
@@ -168,15 +185,13 @@ function standing(game, record) {
   /** @type {Element[]} */
   const parts = [
     element('h2', {}, boardTitle(game, name)),
-    element('p', { class: 'figure' }, element('b', {}, standingText(record)), ` ${say('players.standing', { count: played, wins })}`),
+    element('p', { class: 'figure' }, element('b', {}, standingText(record))),
+    element('p', { class: 'soft' }, say('players.standing', { count: played, wins })),
   ];
+  if (provisional) parts.push(element('progress', { max: String(PLACEMENT), value: String(played), 'aria-label': placementText(played) }));
   if (history && history.length > 1 && !provisional) parts.push(curve(history.map(([, value]) => value), say('players.curve', { game: GAMES[game].title })));
   return element('section', { class: 'panel', 'data-game': game }, ...parts);
 }
-
-/** @param {Match[]} list */
-const matches = (list) =>
-  list.length ? element('ul', { class: 'matches' }, ...list.map(matchLine)) : element('p', { class: 'soft' }, say('players.matches.none'));
 
 /** @param {string} name */
 function against(name) {
@@ -216,12 +231,8 @@ export const showAgainst = (main, one, other) =>
       }),
     );
     if (games.length === 0) return [names, element('p', {}, say('players.strangers'))];
-    return [
-      names,
-      element('div', { class: 'columns' }, ...games.map(([game, score]) => versus(game, one, other, score))),
-      element('section', { 'aria-labelledby': 'matches' }, element('h2', { id: 'matches' }, say('players.matches')), matches(answer.matches)),
-    ];
-  });
+    return [names, profile(games.map(([game, score]) => versus(game, one, other, score)), answer.matches)];
+  }, face(one), face(other));
 
 /**
  * @param {string} game

@@ -68,3 +68,23 @@ test('shows leaderboards, a player, and the comparison of two players', bound, a
   await page.getByRole('heading', { name: 'Ann', level: 1 }).waitFor();
   await ann.leave();
 });
+
+test('players and profiles fit all sizes, with matches beside the games where there is space', bound, async () => {
+  for (const [width, height] of [[360, 740], [820, 1180], [1366, 768], [1920, 1080]]) {
+    const ann = await Person.come(browser, hub.address, 'Ann', { viewport: { width, height } });
+    const { page } = ann;
+    await answer(page);
+    await ann.go('/players');
+    const name = page.getByRole('link', { name: '<b>Eve' }).first();
+    assert.ok(((await name.boundingBox())?.height ?? 99) < 40, `${width}: a short name is one line`);
+    const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+    assert.ok(await fits(), `${width}: players`);
+    await ann.go('/players/Ann');
+    const games = await page.locator('.games').boundingBox();
+    const matches = await page.getByRole('region', { name: 'Matches' }).boundingBox();
+    assert.ok(games && matches);
+    assert.equal(matches.x >= games.x + games.width, width > 1000, `${width}: matches beside the games`);
+    assert.ok(await fits(), `${width}: a profile`);
+    await ann.leave();
+  }
+});
