@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { GAMES } from '../js/games/index.js';
 import { champion, extend, wins } from '../js/lib/series.js';
-import { dailyRecord } from '../js/page/daily.js';
+import { dailyRecord } from '../js/lib/daily.js';
 import { vectors } from './support/vectors.js';
 
 test('words scores as the hub does', () => {

@@ -1,6 +1,7 @@
 import { GAMES, isGame } from '../games/index.js';
 import { errorText, load, request } from '../lib/api.js';
 import { avatar } from '../lib/avatar.js';
+import { dailyBars, dailyRecord } from '../lib/daily.js';
 import { copyButton, copyable, element, title, updateChildren } from '../lib/dom.js';
 import { faceOf } from '../lib/face.js';
 import { LobbyFeed } from '../lib/live.js';
@@ -11,7 +12,6 @@ import { standingText } from '../lib/rating.js';
 import { navigate } from '../lib/route.js';
 import { isFirst, recall } from '../lib/settings.js';
 import { say, translate } from '../lib/text.js';
-import { dailyRecord } from './daily.js';
 import { storeExpectedWait } from './expected-wait.js';
 import { Filter } from './filter.js';
 import { isAlone, phaseInWords, roomFacts } from './labels.js';
@@ -256,20 +256,13 @@ class Card {
  */
 function dailyPuzzle(room) {
   const { streak, turns, isSolved } = dailyRecord((date) => recall(`mastermind ${date}`), new Date());
-  const most = Math.max(1, ...turns);
-  const label = say('lobby.daily.bars', { list: turns.map((count, index) => `${index + 1}: ${count}`).join(', ') });
-  const bars = turns.map((count) => {
-    const bar = element('i', {});
-    bar.style.setProperty('--part', String(count / most));
-    return bar;
-  });
   return [
     element(
       'div',
       {},
       element('h3', { id: 'daily' }, say('puzzles.today')),
       element('p', { class: 'soft' }, say(streak > 0 ? 'lobby.daily.streak' : 'lobby.daily.text', { count: streak })),
-      ...(turns.some((count) => count > 0) ? [element('div', { class: 'bars', role: 'img', 'aria-label': label }, ...bars)] : []),
+      ...dailyBars(turns),
     ),
     element('a', { class: 'button primary', href: `/rooms/${room.id}` }, say(isSolved ? 'puzzles.today.again' : 'lobby.daily.solve')),
   ];

@@ -88,3 +88,20 @@ test('players and profiles fit all sizes, with matches beside the games where th
     await ann.leave();
   }
 });
+
+test('the page of puzzles uses the window, with the rules as pictures and the record of the player', bound, async () => {
+  for (const [width, height] of [[360, 740], [820, 1180], [1366, 768]]) {
+    const ann = await Person.come(browser, hub.address, 'Ann', { viewport: { width, height } });
+    const { page } = ann;
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    await page.addInitScript((day) => localStorage.setItem(`mastermind ${day}`, '1 won 4'), yesterday);
+    await ann.go('/mastermind');
+    await page.getByText('Streak: 1 day').waitFor();
+    await page.getByRole('img', { name: /^Your guesses: 1: 0, 2: 0, 3: 0, 4: 1/ }).waitFor();
+    await page.getByText('White: wrong place').waitFor();
+    const parts = (await page.locator('.cards-of-games').boundingBox()) ?? assert.fail();
+    assert.ok(parts.height > height * 0.55, `${width}: ${parts.height} of ${height}`);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width}`);
+    await ann.leave();
+  }
+});

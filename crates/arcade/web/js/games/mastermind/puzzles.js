@@ -1,18 +1,24 @@
 // Today's puzzle, free games and races.
 
 import { errorText, request } from '../../lib/api.js';
+import { dailyBars, dailyRecord } from '../../lib/daily.js';
 import { copyButton, element, sheet, title } from '../../lib/dom.js';
 import { LobbyFeed } from '../../lib/live.js';
 import { person } from '../../lib/person.js';
 import { navigate } from '../../lib/route.js';
+import { rulePictures } from '../../lib/rules.js';
 import { recall } from '../../lib/settings.js';
 import { date as written, say, translate } from '../../lib/text.js';
+import { peg } from './rows.js';
+import { rules } from './rules.js';
 
 await sheet('board.css', import.meta.url);
 
 /** @typedef {import('../types.js').Room} Room */
 
 const LENGTHS = [4, 5, 6, 7, 8];
+/** A picture of a code; stars are unknown pegs. */
+const EXAMPLE = '35*6';
 
 /**
  * Shows the page until the returned function is called.
@@ -30,9 +36,8 @@ export function showPage(main, first) {
   const problem = element('p', { class: 'error', role: 'alert' });
   main.replaceChildren(
     element('h1', {}, say('game.mastermind')),
-    element('p', { class: 'soft' }, say('puzzles.text')),
     problem,
-    element('div', { class: 'cards-of-games' }, today, free, race, open),
+    element('div', { class: 'cards-of-games' }, today, free, race, open, element('section', { class: 'panel', 'aria-label': say('puzzles.rules') }, rulePictures(rules))),
   );
   let left = false;
   const show = (/** @type {Room[]} */ rooms) => {
@@ -41,10 +46,13 @@ export function showPage(main, first) {
     const daily = all.find((room) => mode(room) === 'daily');
     const date = new Date().toISOString().slice(0, 10);
     const result = recall(`mastermind result ${date}`);
+    const { streak, turns } = dailyRecord((one) => recall(`mastermind ${one}`), new Date());
     today.replaceChildren(
       element('h2', { id: 'today' }, say('puzzles.today')),
       element('p', {}, say('puzzles.today.text', { date: day(date) })),
-      ...(result ? [element('pre', { class: 'share', tabindex: '0', 'aria-label': say('puzzles.today.result') }, result)] : []),
+      ...(streak > 0 ? [element('p', { class: 'soft' }, say('lobby.daily.streak', { count: streak }))] : []),
+      ...dailyBars(turns),
+      ...(result ? [element('pre', { class: 'share', tabindex: '0', 'aria-label': say('puzzles.today.result') }, result)] : [element('span', { class: 'holes', 'aria-hidden': 'true' }, ...[...EXAMPLE].map(peg))]),
       element(
         'div',
         { class: 'row' },

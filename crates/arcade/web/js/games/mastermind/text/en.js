@@ -137,7 +137,7 @@ export const texts = /** @type {const} */ ({
   'mastermind.share.lifeline': { one: 'lifeline#{lifeline} ({count} turn)', other: 'lifeline#{lifeline} ({count} turns)' },
 
   // The page of mastermind.
-  'puzzles.text': 'Find the hidden code in ten guesses. Red: right colour, right place. White: right colour, wrong place.',
+  'puzzles.rules': 'How to play',
   'puzzles.today': "Today's puzzle",
   'puzzles.today.text': 'One code for all players on {date}, until midnight UTC.',
   'puzzles.today.result': 'Your result',

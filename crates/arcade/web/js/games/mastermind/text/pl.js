@@ -138,7 +138,7 @@ export const texts = {
   'mastermind.share.lifeline': { one: 'koło ratunkowe {lifeline} ({count} ruch)', few: 'koło ratunkowe {lifeline} ({count} ruchy)', many: 'koło ratunkowe {lifeline} ({count} ruchów)' },
 
   // The page of mastermind.
-  'puzzles.text': 'Znajdź ukryty kod w dziesięciu próbach. Czerwone: dobry kolor, dobre miejsce. Białe: dobry kolor, złe miejsce.',
+  'puzzles.rules': 'Jak grać',
   'puzzles.today': 'Zagadka dnia',
   'puzzles.today.text': 'Jeden kod dla wszystkich, {date}, do północy UTC.',
   'puzzles.today.result': 'Twój wynik',

@@ -1,5 +1,8 @@
 // The player's record of the daily puzzle of mastermind, from the results that this browser keeps by date.
 
+import { element } from './dom.js';
+import { say } from './text.js';
+
 const DAY = 86_400_000;
 /** The guesses of a game; see TURNS in the protocol of mastermind. */
 const TURNS = 10;
@@ -27,4 +30,20 @@ export function dailyRecord(recall, now) {
     else if (day > 0 || how !== undefined) isUnbroken = false;
   }
   return { streak, turns, isSolved };
+}
+
+/**
+ * The distribution of the guesses; nothing if no code is solved.
+ * @param {number[]} turns
+ */
+export function dailyBars(turns) {
+  const most = Math.max(...turns);
+  if (most === 0) return [];
+  const bars = turns.map((count) => {
+    const bar = element('i', {});
+    bar.style.setProperty('--part', String(count / most));
+    return bar;
+  });
+  const label = say('lobby.daily.bars', { list: turns.map((count, index) => `${index + 1}: ${count}`).join(', ') });
+  return [element('div', { class: 'bars', role: 'img', 'aria-label': label }, ...bars)];
 }
