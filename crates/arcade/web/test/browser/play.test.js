@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { fold, initialState } from '../../js/games/nuggets/fold.js';
 import { Person } from './support/browser.js';
+import { Explorer } from './support/explorer.js';
 import { Hub } from './support/hub.js';
 import { browser, hub } from './support/site.js';
 import * as native from './support/native.js';
@@ -311,3 +313,70 @@ test('rated nuggets: no ranks while the scores of other players are old', bound,
   await ann.leave();
   await delayed.stop();
 });
+
+for (const reducedMotion of /** @type {const} */ (['no-preference', 'reduce'])) {
+  test(`moments are animated for at most 400 ms, ${reducedMotion}`, bound, async () => {
+    const ann = await come('Ann', { ...DESKTOP, reducedMotion });
+    const { page } = ann;
+    await page.addInitScript(() => {
+      /** @type {string[]} */
+      const motions = [];
+      Object.assign(globalThis, { motions });
+      const { animate } = Element.prototype;
+      /** @this {Element} @param {Keyframe[] | PropertyIndexedKeyframes | null} frames @param {number | KeyframeAnimationOptions} [options] */
+      Element.prototype.animate = function (frames, options) {
+        motions.push(`${this.className || this.tagName.toLowerCase()} ${/** @type {KeyframeAnimationOptions} */ (options).duration}`);
+        return animate.call(this, frames, options);
+      };
+      addEventListener('animationstart', ({ animationName, target }) => {
+        const [animation] = /** @type {Element} */ (target).getAnimations();
+        motions.push(`${animationName} ${animation?.effect?.getTiming().duration}`);
+      });
+    });
+    /** @param {string[]} wanted Parts of the page. */
+    const shows = async (...wanted) => {
+      const all = (/** @type {string[]} */ parts) => parts.every((one) => /** @type {any} */ (globalThis).motions.some((/** @type {string} */ motion) => motion.startsWith(one)));
+      if (reducedMotion !== 'reduce') await page.waitForFunction(all, wanted);
+      const motions = /** @type {string[]} */ (await page.evaluate('motions'));
+      for (const motion of motions) assert.ok(Number(motion.split(' ').pop()) <= 400, motion);
+      if (reducedMotion === 'reduce') assert.deepEqual(motions, []);
+    };
+    const table = await hub.open({ game: 'blackjack', players: 1, rounds: 5 });
+    await ann.go(`/rooms/${table.id}`);
+    await ann.stands();
+    await ann.reads('Hit or stand?');
+    await shows('card', 'deal');
+
+    const codes = await hub.open({ game: 'mastermind', seed: 7 });
+    await ann.go(`/rooms/${codes.id}`);
+    await ann.reads('Row 1 of 10');
+    for (const key of ['1', '1', '2', '2', 'Enter']) await page.keyboard.press(key);
+    await ann.reads('Row 2 of 10');
+    await shows('reveal');
+
+    const mine = await hub.open({ game: 'nuggets', map: 'brawl' });
+    await ann.go(`/rooms/${mine.id}`);
+    await ann.reads('left');
+    const purse = page.locator('.hud .number').first();
+    const explorer = new Explorer();
+    const state = initialState();
+    for (let steps = 0; steps < 500 && (await purse.textContent()) === '0'; steps += 1) {
+      const text = (await page.getByLabel('Map as text').textContent()) ?? '';
+      const rows = text.split('\n');
+      if (state.rows === 0) fold(state, { kind: 'grid', rows: rows.length, columns: rows[0].length });
+      fold(state, { kind: 'display', rows });
+      await page.keyboard.press(explorer.next(state) ?? 'h');
+      await page.waitForFunction((shown) => document.querySelector('pre')?.textContent !== shown, text);
+    }
+    await shows('coin', 'tick');
+
+    const arena = await hub.open({ game: 'robots', players: 2, turns: 60, turn_duration: 100 });
+    await ann.go(`/rooms/${arena.id}`);
+    const bob = native.robots(arena.port, 'Bob');
+    await ann.reads(/^Turn \d+/);
+    while (!(await resultOf(page).isVisible())) await page.keyboard.press(' ');
+    await shows('canvas', 'rise');
+    bob.stop();
+    await ann.leave();
+  });
+}

@@ -1,9 +1,10 @@
 import { errorText, request } from '../../lib/api.js';
 import { avatar } from '../../lib/avatar.js';
 import { curve } from '../../lib/curve.js';
-import { element, listenToKeys, sheet, toggle } from '../../lib/dom.js';
+import { element, listenToKeys, sheet, toggle, updateChildren } from '../../lib/dom.js';
 import { hud } from '../../lib/hud.js';
 import { highest } from '../../lib/leaders.js';
+import { flip } from '../../lib/motion.js';
 import { isolated } from '../../lib/names.js';
 import { named } from '../../lib/person.js';
 import { prefersReducedMotion, recall } from '../../lib/settings.js';
@@ -54,6 +55,8 @@ export function play({ board, below, controls, more, live, watching, playable, n
   /** The last seat of the player, whose table is shown until the next match. @type {string | null} */
   let last = null;
   let waiting = false;
+  /** Whether the dealer's hole card is shown. */
+  let isRevealed = false;
   const felt = element('div', { class: 'felt' });
   const figures = hud(board);
   board.append(felt);
@@ -148,7 +151,8 @@ export function play({ board, below, controls, more, live, watching, playable, n
       element('div', { class: 'place', role: 'group', 'aria-label': isolated(other.name) }, avatar(other.seat, face(other.seat, other.name)), element('h2', {}, named(other.name)), element('p', { class: 'soft' }, wins(other.seat))),
     );
     const middle = Math.ceil(neighbours.length / 2);
-    felt.replaceChildren(
+    updateChildren(
+      felt,
       element(
         'section',
         { class: 'dealer', 'aria-label': say('blackjack.dealer') },
@@ -170,6 +174,8 @@ export function play({ board, below, controls, more, live, watching, playable, n
       ),
     );
     known = state.hand.length;
+    if (dealer && !isRevealed) flip(felt.querySelector('.card'));
+    isRevealed = dealer !== null;
   };
   const showAdvice = () => {
     const advice = adviser && state.awaitsDecision && state.upcard ? adviser(state.hand, state.upcard) : null;

@@ -134,7 +134,7 @@ export function play({ board, below, controls, more, live, playable, first, name
     if (shown) {
       const code = shown.over?.code.startsWith('*') === false ? shown.over.code : knownCode(shown);
       const label = shown.over?.code.startsWith('*') === false ? say('mastermind.code.is', { code: inWords(code) }) : code.includes('*') && /\d/.test(code) ? say('mastermind.code.like', { code }) : say('mastermind.code.hidden');
-      known.replaceChildren(element('span', { class: 'soft' }, say('mastermind.code')), element('span', { class: 'holes', role: 'img', 'aria-label': label }, ...[...code].map(peg)));
+      updateChildren(known, element('span', { class: 'soft' }, say('mastermind.code')), element('span', { class: 'holes', role: 'img', 'aria-label': label }, ...[...code].map(peg)));
       updateChildren(rows, ...rowElements(shown, playing ? draft.element() : null, first && own));
     } else {
       known.replaceChildren();

@@ -2,6 +2,7 @@ import { Surface, glideAt } from '../../lib/canvas.js';
 import { element, listenToKeys, toggle, updateChildren } from '../../lib/dom.js';
 import { hud } from '../../lib/hud.js';
 import { highest, rankOf } from '../../lib/leaders.js';
+import { burst } from '../../lib/motion.js';
 import { prefersReducedMotion, recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { ordinal, say, sentence, translate } from '../../lib/text.js';
@@ -173,6 +174,7 @@ export function play({ board, below, more, live, playable, first, name, realName
       found.classList.remove('ticks');
       void found.offsetWidth;
       found.classList.add('ticks');
+      if (playable && state.place) burst(board, above(place, state.place));
       sound('gold');
     } else if (state.note.serial !== spoken.note) {
       live.textContent = translate(state.note.text);

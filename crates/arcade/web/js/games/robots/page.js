@@ -2,6 +2,7 @@ import { Surface } from '../../lib/canvas.js';
 import { element, listenToKeys, toggle } from '../../lib/dom.js';
 import { hud } from '../../lib/hud.js';
 import { highest } from '../../lib/leaders.js';
+import { shake } from '../../lib/motion.js';
 import { prefersReducedMotion } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { list, say } from '../../lib/text.js';
@@ -237,6 +238,7 @@ export function play({ board, below, controls, more, live, watching, playable, i
         turnStart = performance.now();
         glide(positions, state.game);
         if (state.game.blasts.size > 0) sound('bomb');
+        if (state.game.destroyed.length > 0 && !isReplay) shake(surface.canvas);
         if (own !== null) tellHits(state.game);
         if (state.game.destroyed.some(({ player }) => player === own)) {
           returned = state.game.positions.get(/** @type {number} */ (own)) ?? null;
