@@ -329,8 +329,8 @@ for (const reducedMotion of /** @type {const} */ (['no-preference', 'reduce'])) 
         return animate.call(this, frames, options);
       };
       addEventListener('animationstart', ({ animationName, target }) => {
-        const [animation] = /** @type {Element} */ (target).getAnimations();
-        motions.push(`${animationName} ${animation?.effect?.getTiming().duration}`);
+        const seconds = getComputedStyle(/** @type {Element} */ (target)).animationDuration.split(', ').map(parseFloat);
+        motions.push(`${animationName} ${1000 * Math.max(...seconds)}`);
       });
     });
     /** @param {string[]} wanted Parts of the page. */
