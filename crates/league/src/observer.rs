@@ -284,7 +284,7 @@ mod tests {
         observer.event(at(1_020), &GameEvent::Ended { game: 1, complete: true, standings: vec![] }, None);
         exchange(&observer, 1_020, 1_900);
         let measured = Latency { answers: 2, mean_micros: 3_000, longest_micros: 4_000 };
-        assert_eq!((observer.state().latency(0), observer.state().latency(1)), (Some(measured), None));
+        assert_eq!([0, 1].map(|seat| observer.state().latency(seat)), [Some(measured), None]);
     }
 
     #[test]
