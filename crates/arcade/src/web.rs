@@ -85,7 +85,6 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(relay::routes())
         .fallback(not_found);
     let state = || Arc::clone(&hub);
-    // Without other nodes, requests skip these layers.
     let router = if hub.cluster().is_some() {
         router
             .layer(from_fn_with_state(state(), relay::forward_to_owner))
@@ -133,7 +132,7 @@ async fn headers(mut response: Response) -> Response {
     response
 }
 
-// Rejects foreign host names, banned hosts, requests above the rate, and requests that should have used TLS.
+// Rejects foreign host names, banned hosts, excess requests, and requests that should have used TLS.
 async fn admit(State(hub): State<Arc<Hub>>, mut request: Request, next: Next) -> Response {
     relay::recognize(&hub, &mut request);
     let refusal = caller::check_name(hub.resources(), &request)
@@ -145,7 +144,6 @@ async fn admit(State(hub): State<Arc<Hub>>, mut request: Request, next: Next) ->
     }
 }
 
-/// Browsers get the page, which shows an error, and programs a line of text.
 async fn not_found(page: Extension<Arc<Page>>, headers: HeaderMap) -> Response {
     let accepts = headers.get(header::ACCEPT).and_then(|accepts| accepts.to_str().ok()).unwrap_or_default();
     if accepts.contains("text/html") {

@@ -1,5 +1,4 @@
-//! The interface for programs and for the page: results, players, replays and names as JSON. A test compares it with
-//! `openapi.json`.
+//! Results, players, replays and names as JSON, for programs and the page. Tests compare responses with `openapi.json`.
 
 pub(super) mod failure;
 
@@ -38,9 +37,9 @@ use crate::{
     results::views::{ScoreView, match_json},
 };
 
-/// Matches in a response, by default.
+/// The default of `limit`.
 const PAGE: u32 = 20;
-/// The longest text in a query: a name of robots.
+/// The longest text in a query, in bytes: a name of robots.
 const MAX_TEXT: usize = 255;
 /// How often a journal is read until it contains the end of a match.
 const ATTEMPTS: u32 = 20;
@@ -63,7 +62,7 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
 
 pub(super) type Answer<T = Response> = Result<T, ApiError>;
 
-/// Queries the database in the turn of the caller's host. The query runs to its end even if the caller disconnects.
+/// Queries the database in the turn of the caller's host, to the end even if the caller disconnects.
 pub(super) async fn query_store<T, F>(hub: &Hub, caller: Caller, query: impl FnOnce(Store) -> F) -> Answer<T>
 where
     T: Send + 'static,
@@ -162,14 +161,14 @@ async fn replayed_elsewhere(hub: &Hub, request: &ForwardableRequest, found: &Mat
     Some(relay::pass(hub, &node, request.with(Body::empty())).await)
 }
 
-/// The current day in UTC, in days since 1970.
+/// In days since 1970, UTC.
 fn today() -> u32 {
     const DAY: u64 = 86_400_000;
     u32::try_from(unix_now() / DAY).unwrap_or(u32::MAX)
 }
 
-/// Replays a match in the turn of the caller's host. The end of a match reaches its file a moment after the match is
-/// over; meanwhile other hosts have their turns.
+/// Replays a match in the turn of the caller's host. A journal contains the end of a match a moment late, so an
+/// unfinished match is read again, in a new turn.
 async fn replay<T, F>(hub: &Hub, caller: Caller, replay: impl Fn(Share) -> F) -> Answer<T>
 where
     F: Future<Output = Result<T, ReplayError>>,
@@ -228,11 +227,10 @@ async fn frames(
     let stretch = (query.from, query.to);
     let frames =
         replay(&hub, caller, |turn| hub.replays().frames(&found, seat.clone(), stretch, today(), turn)).await?;
-    // Serializing a megabyte of JSON takes longer than a key may wait.
+    // Serializing a megabyte of JSON would delay the inputs of players.
     Ok(block_in_place(|| Json(frames).into_response()))
 }
 
-/// The first line of a download.
 pub(super) fn first_line(found: &Match) -> String {
     let mut line = match_json(found);
     line["kind"] = "match".into();
@@ -258,7 +256,6 @@ async fn lines(
     Ok(download(&found, lines))
 }
 
-/// Without a season, the query is about all time.
 pub(super) fn season(season: Option<String>) -> Answer<String> {
     let season = season.unwrap_or_default();
     if season != ALL_TIME && !is_season(&season) {
@@ -302,7 +299,7 @@ async fn player(
     let (name, kind, scores, found) = query_store(&hub, caller, operation).await?;
     let mut games: BTreeMap<&str, Vec<ScoreView>> = BTreeMap::new();
     for (game, class, score) in scores {
-        // An earlier version of the hub may have had other games.
+        // Earlier versions may have had other games.
         let Some(game) = Game::named(&game) else { continue };
         let order = game.order(&class);
         games.entry(game.name()).or_default().push(ScoreView::new(class, score, order));
@@ -363,7 +360,7 @@ async fn claim(
     };
     let (host, now) = (caller.host(), unix_now());
     let operation = async move |store: Store| {
-        // A browser claims its own name again at each visit. An earlier version may have accepted it by other rules.
+        // A browser claims its own name again at each visit. Earlier versions may have accepted it by other rules.
         if store.names_of(&hash.0).await?.contains(&name) {
             return Ok(Claim::Own);
         }

@@ -1,5 +1,5 @@
-//! Connections to the page: their number, time limits and read rate. For web sockets, the rate here covers the bytes
-//! of incomplete messages, which a limit on messages does not count.
+//! Connections to the page: their number, time limits and read rate. The rate also covers incomplete messages of web
+//! sockets, which a limit on messages does not count.
 
 use std::{
     convert::Infallible,
@@ -51,21 +51,21 @@ use crate::{
     proxied::{self, MAX_PENDING},
 };
 
-/// How long a client may take for the head of a request, and between two requests.
+/// Timeout for the head of a request, and between two requests.
 pub(crate) const HEAD: Duration = Duration::from_secs(30);
-/// How long sending may wait for a client that does not read.
+/// Timeout for sending to a client that does not read.
 pub(crate) const STALL: Duration = Duration::from_secs(30);
 /// The library clears this buffer for each attempt to read, also when it wakes up to send. Its default of 128 KiB
 /// took 40 % of the time of a hub with 1,000 watchers.
 const READ: usize = 4 << 10;
-/// Longer heads of requests are rejected.
+/// Of a request, in bytes.
 const MAX_HEAD: usize = 16 << 10;
-/// Connections above the limits that receive an error at the same time; others are closed without one.
+/// Excess connections that receive an error at the same time; others are closed without one.
 const MAX_REFUSALS: usize = 64;
-/// The timeout of responses that have begun when the hub ends.
+/// Timeout for responses that have begun when the hub ends.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
-/// A frame is rejected by its header, before memory is allocated for it.
+/// Rejects a frame by its header, before memory is allocated for it.
 pub(crate) fn bounded(upgrade: WebSocketUpgrade, max_message: usize) -> WebSocketUpgrade {
     upgrade.max_message_size(max_message).max_frame_size(max_message).read_buffer_size(READ)
 }
@@ -171,7 +171,7 @@ impl Server {
         }
     }
 
-    /// Stops accepting, closes idle connections, and waits a moment for responses that have begun.
+    /// Stops accepting, closes idle connections, and waits for responses that have begun.
     pub(crate) async fn finish(self) {
         self.ends.send_replace(());
         let _ = timeout(LAST_ANSWERS, self.ends.closed()).await;
@@ -183,7 +183,7 @@ struct TlsHandshake {
     share: Share,
 }
 
-// Returns when either side ends the connection, or it becomes a WebSocket; then drops `held`.
+// Drops `held` when either side ends the connection, or it becomes a WebSocket.
 async fn serve<S, A>(
     stream: S,
     handshake: Option<TlsHandshake>,
@@ -219,7 +219,7 @@ async fn serve<S, A>(
     drop(held);
 }
 
-// The stream fails if its other end stops reading.
+// Fails if the other end stops reading.
 fn impatient<S: AsyncRead + AsyncWrite>(stream: S) -> Pin<Box<TimeoutWriter<S>>> {
     let mut stream = TimeoutWriter::new(stream);
     stream.set_timeout(Some(STALL));
@@ -259,10 +259,10 @@ fn too_many(refusal: Refusal) -> Response {
     response
 }
 
-/// Bytes of one connection: more than the messages of a browser may have.
+/// Bytes of one connection: more than a browser may send.
 pub(crate) const READ_BYTES: Rate = Rate { per_second: 64 << 10, burst: 512 << 10 };
 
-/// A stream that is read at [`READ_BYTES`]. The excess stays in the buffers of the system, and then with the client.
+/// A stream that is read at [`READ_BYTES`]. The excess stays in the buffers of the system and the client.
 pub(crate) struct Paced<S> {
     stream: S,
     first: Option<u8>,
@@ -359,7 +359,7 @@ mod tests {
 
     use super::*;
 
-    /// Longer than any operation here may take; the tests use a paused clock.
+    /// Longer than any operation here; the tests use a paused clock.
     const FOR_EVER: Duration = Duration::from_hours(1);
     const LARGE: usize = 4 << 20;
 
@@ -438,7 +438,6 @@ mod tests {
         let mut innocent = connect_from(&server, 2);
         innocent.write_all(request).await.unwrap();
         assert!(rest(&mut innocent).await.len() > LARGE);
-        // Their connections end, and the memory is free.
         tokio::time::sleep(2 * limits::PATIENCE).await;
         assert_eq!(server.resources.answers.in_use(), 0);
         for stream in &mut deaf {
@@ -503,7 +502,6 @@ mod tests {
         let answer = rest(&mut refused).await;
         assert!(answer.starts_with("HTTP/1.1 429 ") && answer.contains("connection: close"), "{answer}");
         assert!(answer.contains("retry-after: 30") && answer.contains("close some pages"), "{answer}");
-        // Open connections work, and one that ends frees a place.
         held[0].write_all(request).await.unwrap();
         let mut answer = [0; 12];
         held[0].read_exact(&mut answer).await.unwrap();
@@ -544,7 +542,7 @@ mod tests {
         assert_eq!(rest(&mut half).await, "");
         let took = start.elapsed();
         assert!(took >= 2 * tls::HANDSHAKE && took < 3 * tls::HANDSHAKE, "{took:?}");
-        // Data other than a handshake is answered immediately, by an alert.
+        // Other data is answered immediately by an alert.
         let mut junk = connect(&server);
         junk.write_all(&[0x16, 3, 1, 0, 4, 99, 0, 0, 0]).await.unwrap();
         let mut alert = vec![];
@@ -565,7 +563,6 @@ mod tests {
         let mut answer = [0; 12];
         innocent.read_exact(&mut answer).await.unwrap();
         assert_eq!(&answer, b"HTTP/1.1 200");
-        // Failed handshakes are charged, too.
         for _ in 0..600 {
             drop(connect_from(&server, 3));
             tokio::task::yield_now().await;

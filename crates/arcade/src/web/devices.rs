@@ -1,4 +1,4 @@
-//! Codes that move a name to another device, keys that replace all others, and the release of names.
+//! Codes that move a name to another device, replacement of keys, and the release of names.
 
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ async fn link(
     if !query_store(&hub, caller, issued).await? {
         return Err(not_owner());
     }
-    // Drawn here, since the address of a picture would contain the code, and proxies log addresses.
+    // Drawn here: the address of a picture would contain the code, and proxies log addresses.
     let url = caller::public_url(&hub, &extensions, &headers, &format!("/#name={code}"));
     let qr = url.as_deref().and_then(hub::address::picture);
     let seconds = LINK_LIVES.as_secs();
@@ -156,7 +156,7 @@ async fn release(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-// Revokes the proofs of seats and programs by keys that lost this name.
+// Revokes proofs of seats and programs by keys that lost this name.
 pub(super) fn revoke_proofs(hub: &Hub, name: String) {
     hub.revoke_names(&[name]);
 }

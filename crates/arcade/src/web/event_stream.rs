@@ -1,6 +1,6 @@
-//! Event streams, for networks that block a WebSocket. `GET` of its address with `Arcade-Stream: open` opens one, and
-//! `POST /frames` with the name of the stream in that header sends frames to the hub. Both requests require a header
-//! that no other site may send.
+//! Event streams, for networks that block WebSockets. `GET` of a socket's address with `Arcade-Stream: open` opens one,
+//! and `POST /frames` with the stream's name in that header sends frames to the hub. No other site may send this
+//! header.
 //!
 //! ```text
 //! < event: open     data: "NAME"                              first
@@ -12,9 +12,9 @@
 //! < {"next":10}
 //! ```
 //!
-//! `first` is the number of the first frame, counted from 0. The hub receives frames in order and once: it skips
-//! those that it has, and takes none after a gap, or for which the queue has no space. `next` is the number of the
-//! first missing frame. The client repeats from there.
+//! `first` is the number of the first frame, counted from 0. The hub takes frames in order and once: it skips known
+//! frames, and takes none after a gap or when the queue is full. `next` is the number of the first missing frame, from
+//! which the client repeats.
 
 use std::{
     collections::HashMap,
@@ -44,11 +44,11 @@ use tracing::warn;
 
 pub(super) const PATH: &str = "/frames";
 const HEADER: &str = "arcade-stream";
-/// The value of the header that requests a new stream.
+/// Requests a new stream.
 const OPEN: &str = "open";
-/// POSTs of one stream. A page sends one after the other, at most every 50 ms.
+/// Of one stream. A page sends them one after the other, at most every 50 ms.
 const POSTS: Rate = Rate { per_second: 20, burst: 60 };
-/// Frames of a stream that its task has not read. Their bodies have at most as many bytes as a message of a WebSocket.
+/// Unread frames of a stream, each at most as long as a message of a WebSocket.
 const QUEUE: usize = 4;
 
 /// The connection of a page: a WebSocket or its replacement.
@@ -57,7 +57,6 @@ pub(crate) enum PageSocket {
     Events(EventSocket),
 }
 
-/// An event stream and the frames of its POSTs.
 pub(crate) struct EventSocket {
     frames: mpsc::Receiver<Message>,
     events: Pin<Box<dyn Sink<Message, Error = Error> + Send>>,
@@ -110,12 +109,12 @@ pub(super) fn opens_stream(headers: &HeaderMap) -> bool {
     headers.get(HEADER).is_some_and(|value| value == OPEN)
 }
 
-/// The node of a stream, if the arcade has several hubs.
+/// `None` if the arcade has only one hub.
 pub(super) fn node_of(headers: &HeaderMap) -> Option<&str> {
     Some(headers.get(HEADER)?.to_str().ok()?.rsplit_once('.')?.0)
 }
 
-/// The open streams, by name. Only the page of a stream can know its name.
+/// By name, which only the page of the stream knows.
 #[derive(Debug)]
 pub(crate) struct EventStreams {
     // The name of this node and a period, or empty.
@@ -144,7 +143,7 @@ impl EventStreams {
         }
         let name = format!("{}{}", self.prefix, URL_SAFE_NO_PAD.encode(secret));
         let (queue, frames) = mpsc::channel(QUEUE);
-        // The buffers of the connection follow.
+        // One event, since the connection has buffers of its own.
         let (events, mut receiver) = mpsc::channel(1);
         let posts = TokenBucket::new(POSTS, self.now());
         self.with(|inboxes| inboxes.insert(name.clone(), Inbox { host, max_message, posts, next: 0, queue }));
@@ -169,7 +168,8 @@ impl EventStreams {
         work(&mut self.inboxes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Charges a POST to its stream. `None` without a stream of this host; otherwise the delay until the next POST.
+    /// Charges a POST to its stream. `None` if this host has no such stream; the error is the delay until the next
+    /// POST.
     pub(super) fn charge(&self, headers: &HeaderMap, host: HostId) -> Option<Result<(), Duration>> {
         let name = headers.get(HEADER)?.to_str().ok()?;
         let now = self.now();
@@ -180,8 +180,8 @@ impl EventStreams {
         })
     }
 
-    /// Passes frames to a stream of this host, the first of them with this number. Returns the number of the first missing
-    /// frame. `None` if the stream has ended, as it does after a frame that is too long.
+    /// Passes frames, numbered from `first`, to a stream of this host. Returns the number of the first missing frame,
+    /// or `None` if the stream has ended, as it does after a frame that is too long.
     pub(super) fn take(&self, headers: &HeaderMap, host: HostId, first: u64, frames: Vec<Message>) -> Option<u64> {
         let name = headers.get(HEADER)?.to_str().ok()?;
         self.with(|inboxes| {
@@ -194,7 +194,6 @@ impl EventStreams {
     }
 }
 
-// Removes the stream when its connection has ended.
 struct OpenStream {
     streams: Arc<EventStreams>,
     name: String,
@@ -234,7 +233,6 @@ struct Inbox {
 struct Ended;
 
 impl Inbox {
-    // Returns the number of the first missing frame.
     fn take(&mut self, first: u64, frames: Vec<Message>) -> Result<u64, Ended> {
         let before = self.next;
         if let Some(known) = self.next.checked_sub(first) {
@@ -254,7 +252,7 @@ impl Inbox {
                 }
             }
         }
-        // Shows that the client is there, as any frame does.
+        // Any frame counts as an answer to pings.
         if self.next == before && self.queue.capacity() == QUEUE {
             let _ = self.queue.try_send(Message::Pong("".into()));
         }

@@ -1,6 +1,6 @@
-//! Feeds: sockets by which another node watches a room for all of its watchers. The messages are published, see
-//! `hub/publisher.rs`; a feed only reports that the publication has started, and who may watch. If a node cannot
-//! follow a room, each watcher gets its own socket; see `relay.rs`.
+//! Feeds: sockets by which another node watches a room for all of its watchers. The events are published (see
+//! `hub/publisher.rs`); a feed only reports that the publication has started, and who may watch. If a node cannot
+//! follow a room, each watcher gets its own socket (see `relay.rs`).
 //!
 //! ```text
 //! > {"come":7,"address":"192.0.2.1:40000"}     a client wants to watch
@@ -61,12 +61,12 @@ use crate::{
 };
 
 pub(super) const MAX_LINE: usize = 256;
-/// How often a feed sends a message, and checks whether its watchers may still watch.
+/// The interval of a feed's messages and of its checks whether watchers may still watch.
 pub(super) const PERIOD: Duration = Duration::from_secs(1);
-/// Watchers of one feed.
+/// Watchers per feed.
 const MAX_WATCHERS: usize = 1 << 16;
 
-/// A message of the watching node.
+/// From the watching node.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum WatchRequest {
@@ -74,7 +74,7 @@ pub(super) enum WatchRequest {
     Gone { gone: u64 },
 }
 
-/// A message to the watching node.
+/// To the watching node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum FeedMessage {
@@ -90,7 +90,7 @@ pub(super) async fn feed(
     relayed: Option<Extension<Relayed>>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    // Only nodes have the key.
+    // Only nodes have the key for this proof.
     let is_node = relayed.is_some();
     let room = hub.rooms.get(&id).filter(|room| is_node && room.access.is_public());
     let Some(room) = room else { return (StatusCode::NOT_FOUND, "There is no such room.\n").into_response() };
@@ -155,7 +155,7 @@ impl Feed {
         }
     }
 
-    // Returns whether the other end can be reached.
+    // Returns whether the peer is reachable.
     async fn answer(&mut self, socket: &mut WebSocket, request: WatchRequest) -> bool {
         match request {
             WatchRequest::Come { come, address } => {
@@ -179,7 +179,7 @@ impl Feed {
         }
     }
 
-    // The rules are those for watchers of this node.
+    // The same rules as for watchers of this node.
     fn refusal(&self, host: HostId) -> Option<CloseReason> {
         if self.hub.bans().has(host) {
             return Some(CloseReason::Banned);
@@ -187,7 +187,6 @@ impl Feed {
         self.room.roster.is_blocked(self.room.roster.mask.host(host)).then_some(CloseReason::RemovedByOwner)
     }
 
-    // Returns whether the other end can be reached.
     async fn end_barred(&mut self, socket: &mut WebSocket) -> bool {
         let barred = self.hosts.iter().filter_map(|(&number, &host)| Some((number, self.refusal(host)?)));
         for (number, why) in barred.collect::<Vec<_>>() {
@@ -215,9 +214,9 @@ async fn send_message(socket: &mut WebSocket, answer: FeedMessage) -> bool {
     send(socket, Message::Text(text.into())).await
 }
 
-/// How long a watcher waits until the room can be followed. After that it gets its own socket.
+/// How long a watcher waits for a feed before it gets its own socket.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Periods without a message after which the feed has failed.
+/// Periods of silence after which a feed has failed.
 const SILENT: u32 = 10;
 /// How long a room without watchers is followed.
 const LINGER: Duration = Duration::from_secs(5);
@@ -225,8 +224,7 @@ const LINGER: Duration = Duration::from_secs(5);
 const AWAY: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Serves sockets whose address states that they only watch a public room of another node, if this node can follow
-/// it.
+/// Serves sockets that only watch public rooms of other nodes, if this node can follow the room.
 pub(super) async fn watch_remote_room(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     let Some((id, game, query)) = watched(&hub, &request) else { return next.run(request).await };
     let (mut parts, body) = request.into_parts();
@@ -244,7 +242,7 @@ pub(super) async fn watch_remote_room(State(hub): State<Arc<Hub>>, request: Requ
     upgrade.on_upgrade(MAX_MESSAGE, async move |mut socket| {
         if query.enter {
             let entry = timeout(ENTRY, first(&mut socket)).await;
-            // The node of the room checks proofs.
+            // Only the node of the room can check proofs.
             if !entry.is_ok_and(|entry| entry.is_some_and(|entry| entry.only_looks_on())) {
                 return socket::end(socket, CloseReason::Unclear).await;
             }
@@ -254,7 +252,7 @@ pub(super) async fn watch_remote_room(State(hub): State<Arc<Hub>>, request: Requ
     })
 }
 
-// The public room of another node that the request only watches.
+// The public room of another node, if the request only watches it.
 fn watched(hub: &Hub, request: &Request) -> Option<(String, Game, SocketQuery)> {
     let path = request.uri().path();
     let is_socket = request.headers().contains_key(header::UPGRADE) || opens_stream(request.headers());
@@ -297,7 +295,7 @@ async fn serve_watcher(socket: PageSocket, hub: &Hub, channel: &Arc<Channel>, ad
 
 type FeedSocket = WebSocketStream<TokioIo<Upgraded>>;
 
-/// Ends when the room has no watchers, or following it fails.
+/// Ends when the room has no watchers, or on an error.
 async fn follow(hub: Arc<Hub>, id: String, channel: Arc<Channel>, requests: mpsc::UnboundedReceiver<ChannelRequest>) {
     let Some(cluster) = hub.cluster() else { return };
     let counted = cluster.fleet.feeds.following();
@@ -321,7 +319,7 @@ async fn open(hub: &Hub, id: &str) -> anyhow::Result<FeedSocket> {
     Ok(WebSocketStream::from_raw_socket(stream, tungstenite::protocol::Role::Client, Some(config)).await)
 }
 
-// Forwards requests of watchers and events. Fails if watchers need their own sockets.
+// Forwards requests and events. Fails if watchers need their own sockets.
 async fn attend(
     mut feed: FeedSocket,
     room: &Name,

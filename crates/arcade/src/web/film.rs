@@ -1,4 +1,4 @@
-//! Replays the matches of one journal without a hub.
+//! Serves the replays of one journal without a hub.
 
 use std::{fmt::Write as _, future::Future, sync::Arc};
 
@@ -34,7 +34,7 @@ const NEVER: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct Film {
     pub(crate) journal: String,
-    /// Matches in the order of their start.
+    /// In the order of their start.
     pub(crate) matches: Vec<Match>,
     pub(crate) replays: Replays,
     pub(crate) resources: Arc<Resources>,
@@ -110,7 +110,7 @@ async fn lines(State(film): State<Arc<Film>>, Path(id): Path<String>) -> Answer 
 async fn page(State(film): State<Arc<Film>>) -> Response {
     let is_example = |found: &Match| Game::named(&found.game).is_some_and(Game::is_example);
     let settings = page::Settings { examples: film.matches.iter().any(is_example), ..page::Settings::default() };
-    // The navigation is about a hub.
+    // The navigation needs a hub.
     let whole = page::page(r#"{"rooms":[]}"#, &settings).map(|page| without(&page, "<nav", "</nav>"));
     whole.map_or_else(missing, html)
 }

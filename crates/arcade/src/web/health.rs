@@ -24,8 +24,8 @@ async fn health() -> Response {
     Json(json!({ "status": "ok" })).into_response()
 }
 
-/// Not ready: the hub is about to end, its disk fails, or other nodes may take its rooms, for example because only this
-/// one is cut off from the brokers. If a shared dependency is away, a load balancer would remove all nodes at once.
+/// Not ready if the hub is ending, its disk fails, or other nodes may take its rooms. An outage of a shared dependency
+/// only degrades it: otherwise a load balancer would remove all nodes at once.
 async fn ready(State(hub): State<Arc<Hub>>) -> Response {
     let health = hub.results().health();
     let is_shared = hub.results().store.is_server();
@@ -63,7 +63,7 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
         .into_response()
 }
 
-/// Responds only to programs on this machine. A header reveals a proxy in between.
+/// Only for programs on this machine. A header reveals a proxy in between.
 async fn numbers(
     State(hub): State<Arc<Hub>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
@@ -128,7 +128,6 @@ mod tests {
         answers(StatusCode::OK).await;
         let ann = Peer::new(room.address);
         ann.send("PLAY Ann");
-        // No write completes.
         answers(StatusCode::SERVICE_UNAVAILABLE).await;
         assert!(ann.pending().is_empty());
         while scribe.write() {}

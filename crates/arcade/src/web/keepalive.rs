@@ -16,8 +16,8 @@ use super::connections::STALL;
 /// A page receives a message at least every two periods, so that it notices a dead network; see link.js.
 const PERIOD: Duration = Duration::from_secs(1);
 const BEAT: &str = "{}";
-/// A client receives a ping in every tenth period. All `WebSocket` libraries answer pings. `TCP_USER_TIMEOUT` does
-/// not detect a client that has vanished behind a proxy.
+/// Periods per ping, which all `WebSocket` libraries answer. `TCP_USER_TIMEOUT` does not detect a client that has
+/// vanished behind a proxy.
 const PING_EVERY: u32 = 10;
 /// If this many pings are unanswered, the next one fails: 20 to 30 seconds after the client has vanished.
 const MAX_UNANSWERED: u32 = 2;
@@ -28,7 +28,7 @@ const UNREAD: u32 = u32::MAX;
 pub(crate) struct Pulse(AtomicU32);
 
 impl Pulse {
-    /// Any message counts as an answer. Until the next call pings count as answered, because the client is not read.
+    /// Any message is an answer. Until the next call pings count as answered, because the client is not read.
     pub(crate) async fn read<T>(&self, next: impl Future<Output = T>) -> T {
         // A cancelled call leaves the number of unanswered pings.
         let _ = self.0.compare_exchange(UNREAD, 0, Ordering::Relaxed, Ordering::Relaxed);
@@ -37,7 +37,7 @@ impl Pulse {
         message
     }
 
-    // Returns whether the client may still be connected.
+    // Returns `false` if the client counts as disconnected.
     fn ping(&self) -> bool {
         let count = |unanswered| (unanswered < MAX_UNANSWERED).then(|| unanswered + 1);
         let counted = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
@@ -67,12 +67,12 @@ impl<'a> Beats<'a> {
         Self { interval, periods: 0, spoke: false, pulse }
     }
 
-    /// Another message was sent, so the next empty one is not needed.
+    /// Skips the next empty message, since another one was sent.
     pub(crate) fn spoke(&mut self) {
         self.spoke = true;
     }
 
-    /// Waits until a ping is due, or no message was sent for one to two periods. Cancel safe.
+    /// Waits until a ping is due, or no message was sent for one to two periods. Cancellation safe.
     pub(crate) async fn due(&mut self) -> Beat {
         loop {
             self.interval.tick().await;
@@ -88,8 +88,8 @@ impl<'a> Beats<'a> {
     }
 }
 
-/// Returns whether the client has accepted the message in time. Pages do not see pings, so they receive the empty
-/// message too.
+/// Returns whether the client has accepted the message in time. Pages do not see pings, so they also receive an empty
+/// message.
 pub(crate) async fn beat(sink: &mut (impl Sink<Message> + Unpin), due: Beat) -> bool {
     let idle = Message::Text(Utf8Bytes::from_static(BEAT));
     match due {
@@ -110,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    // Reads like a socket. Returns the seconds until the client is considered disconnected.
+    // Returns the seconds until the client is considered disconnected.
     async fn seconds_until_gone(pulse: &Pulse, read: impl AsyncFn()) -> u64 {
         let start = Instant::now();
         let mut beats = Beats::new(pulse);

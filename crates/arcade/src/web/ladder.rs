@@ -150,7 +150,7 @@ async fn join(
     }
 }
 
-// Programs connect to the host under which the caller has reached the hub.
+// Programs connect to the host at which the caller has reached the hub.
 fn host_of(headers: &HeaderMap) -> Option<String> {
     let host = headers.get(header::HOST)?.to_str().ok()?;
     let end = host.rfind(':').filter(|colon| !host[*colon..].contains(']'));
@@ -172,7 +172,7 @@ async fn leave(
 ) -> Answer<Response> {
     ladders(&hub)?;
     let wrong = || not_owner();
-    // Also bounds the length of the names of counters.
+    // Also bounds the keys of `hub.tries`.
     if program::check(&name).is_err() {
         return Err(wrong());
     }
@@ -193,7 +193,7 @@ async fn leave(
 
 /// In bytes.
 const MAX_FRAME: usize = 4 << 10;
-/// Frames queued in each direction.
+/// In frames, per direction.
 const QUEUE: usize = 64;
 
 async fn socket(
@@ -213,7 +213,7 @@ async fn socket(
     })
 }
 
-// Returns when the ladder has finished with the program, or the socket is closed.
+// Returns when the ladder or the socket has ended the connection.
 async fn tunnel(socket: WebSocket, board: &Board, host: HostId) {
     let (sender, inbox) = mpsc::channel(QUEUE);
     let (outbox, mut outgoing) = mpsc::channel::<Bytes>(QUEUE);

@@ -15,7 +15,7 @@ use crate::{
     results::views::{BoardView, LeaderView},
 };
 
-/// Rows of a single board, and of each of several.
+/// Rows of a single board, and of several.
 const LEADERS: u32 = 100;
 const OF_SEVERAL: u32 = 20;
 

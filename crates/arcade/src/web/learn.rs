@@ -1,5 +1,5 @@
-//! "Watch it learn": the blackjack learner trains while a page watches its table. A few threads play slices of
-//! rounds, in turn for all sessions, so that matches are not delayed.
+//! "Watch it learn": the blackjack learner trains while a page watches. Sessions take turns on a few threads with
+//! slices of rounds, so that matches are not delayed.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -49,13 +49,12 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
     Router::new().route("/learn/socket", get(learn)).route("/api/blackjack/table", get(table))
 }
 
-// Exact values take a moment to compute, and never change.
+// Exact values are slow to compute and never change.
 fn best() -> &'static Best {
     static BEST: OnceLock<Best> = OnceLock::new();
     BEST.get_or_init(Best::new)
 }
 
-/// The best table with the value of each action.
 async fn table() -> Response {
     let Ok(table) = spawn_blocking(|| best().table().to_string()).await else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
@@ -80,7 +79,7 @@ async fn learn(
     })
 }
 
-/// Runs blocking work with turns for each host.
+/// Runs blocking work in the turns of a host.
 struct Study {
     hub: Arc<Hub>,
     host: HostId,
@@ -125,7 +124,7 @@ async fn run(mut socket: PageSocket, study: &Study) {
         tokio::select! {
             message = pulse.read(socket.next()) => {
                 let Some(Ok(message)) = message else { return };
-                // Reading stops if a page sends too many messages.
+                // Delays reading if a page sends too many messages.
                 if let Some(ready) = messages.ready_at(now(), 1) {
                     sleep_until(start + ready.since(Time::ZERO)).await;
                 }
@@ -216,7 +215,7 @@ impl Best {
         }
     }
 
-    /// The expected reward of a round with the best table.
+    /// The expected reward per round.
     const fn optimum(&self, space: StateSpace) -> f64 {
         match space {
             StateSpace::Coarse => self.optima[0],
@@ -228,8 +227,7 @@ impl Best {
         self.solver.value(policy)
     }
 
-    /// The best table on total, softness and upcard. Each action has its value if the table plays everything after
-    /// it.
+    /// The best table on total, softness and upcard, with the value of each action if the table plays the rest.
     fn table(&self) -> Value {
         let state = |state: blackjack::State| {
             let values = self.values.values(state);
@@ -249,17 +247,17 @@ impl Best {
     }
 }
 
-/// The interval of slices of rounds and of reports.
+/// The interval of slices and reports.
 const TICK: Duration = Duration::from_millis(200);
-/// The time of a slice at full speed; the rest of a tick is for other work.
+/// At full speed; the rest of a tick is for other work.
 const SLICE: Duration = Duration::from_millis(40);
-/// Rounds between two checks of the clock.
+/// Rounds between checks of the clock.
 const BATCH: u64 = 2_000;
-/// The table no longer changes after this number.
+/// The table no longer changes after these rounds.
 const MAX_ROUNDS: u64 = 2_000_000_000;
 /// Rounds a second; above it the learner runs at full speed.
 const MAX_PACE: u32 = 1_000_000;
-/// Points of the curve. At the maximum, every other point is dropped.
+/// Points of the curve; at this number, every other one is dropped.
 const MAX_POINTS: usize = 512;
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -308,7 +306,6 @@ enum Space {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slice {
     Rounds(u64),
-    /// As many rounds as fit into a slice.
     Full,
 }
 
@@ -324,7 +321,7 @@ struct Session {
     owed: f64,
     speed: f64,
     value: f64,
-    // The exact value after each number of rounds.
+    // Numbers of rounds, with the exact value after them.
     curve: Vec<(u64, f64)>,
 }
 
@@ -373,7 +370,6 @@ impl Session {
         Ok(())
     }
 
-    /// The work that is due after this time.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -411,12 +407,12 @@ impl Session {
     fn rounds(&mut self, rounds: u64) {
         match self.trainer.play(rounds) {
             Ok(score) => self.score += score,
-            // This never happens, because no round takes 52 cards.
+            // Unreachable: no round takes 52 cards.
             Err(_) => self.running = false,
         }
     }
 
-    // The distances grow with the rounds, as in the drawing of the curve.
+    // Distances grow with the rounds, as in the drawing of the curve.
     fn note(&mut self) {
         let rounds = self.score.rounds();
         let far = self.curve.last().is_none_or(|(last, _)| rounds > last + last / 50);
@@ -439,7 +435,7 @@ impl Session {
         let letter = |action| if action == Action::Hit { 'h' } else { 's' };
         for state in self.space.states() {
             let entry = table.entry(state);
-            // A capital letter marks a decision for which both actions were tried.
+            // Upper case: both actions were tried.
             let tried = entry.hit.n > 0 && entry.stand.n > 0;
             let decided = letter(policy.action(state));
             cells.push(match entry.visits() {
@@ -486,7 +482,7 @@ mod tests {
         for state in states {
             let (hit, stand) = (state["hit"].as_f64(), state["stand"].as_f64());
             if let (Some(hit), Some(stand)) = (hit, stand) {
-                // Rounded values may be equal; 21 is never hit.
+                // Rounded values may be equal.
                 let best = if hit > stand { "hit" } else { "stand" };
                 assert!(state["best"] == best || (hit - stand).abs() < 1e-3, "{state}");
             }

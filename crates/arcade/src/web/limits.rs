@@ -1,5 +1,5 @@
-//! The time and the memory of requests and responses, which count for the host of their caller until they are
-//! processed or sent. A client that does not read its response loses the connection.
+//! Bounds the time and memory of requests and responses, charged to the caller's host until they are processed or sent.
+//! A client that does not read its response is disconnected.
 
 use std::{
     pin::Pin,
@@ -30,11 +30,11 @@ use crate::{
     message::message,
 };
 
-/// Shorter responses are not counted: every connection may have one.
+/// In bytes. Shorter responses are not counted: every connection may have one.
 const SMALL: usize = 4 << 10;
 /// In bytes.
 const MAX_ANSWER: usize = 8 << 20;
-/// A piece of a response is a copy, so that the buffer of a connection does not keep the whole response in memory.
+/// Responses are copied in pieces, so that the buffer of a connection does not keep all of a response in memory.
 const CHUNK: usize = 16 << 10;
 
 pub(crate) async fn account(State(resources): State<Arc<Resources>>, request: Request, next: Next) -> Response {
@@ -48,7 +48,7 @@ pub(crate) async fn account(State(resources): State<Arc<Resources>>, request: Re
     };
     let response = in_time(next.run(request)).await;
     drop(body);
-    // Files are in memory once, and small responses are bounded by the number of connections.
+    // Files are in memory once; small responses are bounded by the number of connections.
     let length = usize::try_from(response.body().size_hint().lower()).unwrap_or(usize::MAX);
     if is_file || length <= SMALL {
         return response;
@@ -130,7 +130,7 @@ impl Drop for CountedBody {
     }
 }
 
-/// How long a client may take for the next piece of a response.
+/// Timeout for the next piece of a response.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The deadline for the next piece of a response.
@@ -148,7 +148,6 @@ impl Progress {
         self.0.send_replace(None);
     }
 
-    /// Returns when the client has missed the deadline.
     pub(crate) async fn deadline_missed(&self) {
         let mut due = self.0.subscribe();
         loop {

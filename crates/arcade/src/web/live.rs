@@ -37,11 +37,10 @@ use crate::{
 
 /// In bytes.
 const MAX_MESSAGE: usize = 1024;
-/// Messages of a page, including those without content.
+/// Includes messages without content.
 const READ_RATE: Rate = Rate { per_second: 2, burst: 24 };
-/// Rooms whose pictures a page receives.
 const MAX_PICTURES: usize = 12;
-/// Bytes of pictures each time, and in one batch. The rest follows later: at most 8 kB a second on average.
+/// Bytes of pictures per tick, and in one burst: at most 8 kB a second on average.
 const PICTURES_EACH_TIME: i64 = 2_000;
 const PICTURES_AT_ONCE: i64 = 40_000;
 
@@ -73,7 +72,7 @@ struct LivePage<'a, P> {
     pictures: P,
     view: Option<PageView>,
     seen: BTreeMap<String, SentPicture>,
-    // The room whose picture was sent last. The next room follows.
+    // The room whose picture was sent last; the next one follows.
     last: Option<String>,
     // In bytes; negative after a large picture.
     allowance: i64,
@@ -89,7 +88,7 @@ struct PageView {
 #[derive(Debug)]
 struct SentPicture {
     shots: watch::Receiver<Arc<Shot>>,
-    // The picture that the page has; 0 means none.
+    // The number that the page has; 0 means none.
     has: u64,
 }
 
@@ -145,7 +144,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> LivePage<'a, P> {
         }
     }
 
-    // Returns an error message if the message of the page is invalid.
+    // Returns an error for the page, if any.
     fn apply(&mut self, text: &str) -> Option<Utf8Bytes> {
         let change: PageMessage = match serde_json::from_str(text) {
             Ok(change) => change,
@@ -197,7 +196,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> LivePage<'a, P> {
         text(if follows { frame.change.clone() } else { frame.full() })
     }
 
-    // The pictures that have changed since they were last sent, within the allowance.
+    // Changed pictures, within the allowance.
     fn shots(&mut self) -> Option<Utf8Bytes> {
         self.allowance = (self.allowance + PICTURES_EACH_TIME).min(PICTURES_AT_ONCE);
         let mut out = String::new();
@@ -220,7 +219,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> LivePage<'a, P> {
                 &shot.whole
             };
             self.allowance -= i64::try_from(part.len()).unwrap_or(i64::MAX);
-            // A room's name can be serialized, and writing to a string cannot fail.
+            // Serializing a string and writing to one cannot fail.
             let name = serde_json::to_string(&id).unwrap_or_default();
             let _ = write!(out, "{}{name}:{part}", if out.is_empty() { "" } else { "," });
             seen.has = shot.number;
@@ -258,7 +257,7 @@ mod tests {
         }))
     }
 
-    // Sends these messages, and then only answers pings.
+    // Afterwards only answers pings.
     fn messages(texts: &[Value]) -> impl Stream<Item = Result<Message, Infallible>> + Unpin + use<> {
         let texts: Vec<_> = texts.iter().map(|text| Ok(Message::text(text.to_string()))).collect();
         let pongs = stream::unfold((), |()| async {
@@ -340,7 +339,6 @@ mod tests {
         let lists = Arc::<Lists>::default();
         let received = Received::default();
         let start = Instant::now();
-        // Also sends frames without content.
         let requests = Box::pin(stream::iter((0..).map(|number| {
             let message = if number % 2 == 0 { Message::text(r#"{"no":1}"#) } else { Message::Ping(Bytes::new()) };
             Ok::<_, Infallible>(message)

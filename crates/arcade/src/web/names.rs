@@ -1,5 +1,5 @@
-//! Names that belong to a browser by a random key. The hub stores only its hash, so a reader of the database cannot
-//! take a name.
+//! Names that a browser owns by a random key. The hub stores only the hash of the key, so a reader of the database
+//! cannot take a name.
 
 use std::{
     collections::HashMap,
@@ -23,7 +23,7 @@ use crate::{
 
 /// In bytes.
 const KEY_LENGTH: usize = 32;
-/// The first and the longest pause before the database is queried again for the names of a key.
+/// The first and longest pauses between queries for names.
 const RETRY: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,6 @@ pub(crate) fn resembles(other: Option<&str>) -> Message {
     }
 }
 
-/// For a host with [`CLAIMS`] names today.
 pub(crate) fn too_many_claims() -> Message {
     message!(
         "too_many_claims",
@@ -59,14 +58,13 @@ pub(super) fn too_many_names() -> Message {
     message!("too_many_names", "you have {count} names already; use one of them", count = store::MAX_NAMES)
 }
 
-/// Names that one host may take in a day.
+/// Names that a host may take per day.
 pub(crate) const CLAIMS: u32 = 30;
-/// Hosts and networks whose names are counted. Above that, those with the fewest names are forgotten.
+/// Counted hosts and networks. Above that, those with the fewest names are dropped.
 const MAX_HOSTS: usize = 16_384;
 /// In milliseconds.
 const DAY: u64 = 24 * 3600 * 1000;
 
-/// How many names each host has taken today.
 #[derive(Debug, Default)]
 pub(crate) struct Claims(Mutex<Today>);
 
@@ -98,7 +96,7 @@ impl Claims {
         true
     }
 
-    /// Takes back a count for a name that was not available.
+    /// Undoes `take` for a name that was not available.
     pub(crate) fn release(&self, host: HostId) {
         let mut today = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for network in host.networks() {
@@ -109,7 +107,7 @@ impl Claims {
     }
 }
 
-/// Looks up which names the key of the browser at this seat owns. Retries until the database answers.
+/// Looks up the names that the key owns. Retries until the database answers.
 pub(crate) async fn prove(results: &Results, room: &Room, seat: SocketAddr, key: KeyHash) {
     note(results, room, seat, &results.store.recent_names_of(&key.0));
     let lookup = || async {

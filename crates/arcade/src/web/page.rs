@@ -1,5 +1,5 @@
-//! The one page of the hub. It contains the lobby for immediate display, and is rendered and compressed once until
-//! the lobby changes.
+//! The page of the hub. It contains the lobby for immediate display, and is rendered and compressed once for each state
+//! of the lobby.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -36,7 +36,6 @@ pub(crate) struct Page {
 pub(crate) struct Settings {
     pub(crate) rooms_are_here: bool,
     pub(crate) examples: bool,
-    /// Whether programs play on a ladder.
     pub(crate) has_ladder: bool,
     pub(crate) public: Option<PublicUrl>,
 }
@@ -49,14 +48,13 @@ struct PageState {
 
 #[derive(Debug, Clone)]
 struct RenderedPage {
-    // The number of the frame that the page contains.
+    // The number of the lobby frame in the page.
     number: u64,
     plain: Bytes,
     compressed: Bytes,
 }
 
 impl Page {
-    /// Contains the first rooms of the list.
     pub(crate) fn of(lists: &Arc<Lists>, settings: Settings) -> Arc<Self> {
         let lobby = lists.subscribe(HostId::Other, ViewQuery::default());
         Arc::new(Self { settings, state: Mutex::new(PageState { lobby, rendered: None }) })
@@ -67,7 +65,7 @@ impl Page {
         self.answer_with(request, None)
     }
 
-    /// Adds these elements to the head of the page.
+    /// Adds `head` to the head of the page.
     pub(crate) fn answer_with(&self, request: &HeaderMap, head: Option<&str>) -> Option<Response> {
         let RenderedPage { mut plain, mut compressed, .. } = self.rendered()?;
         if let Some(head) = head {
@@ -88,7 +86,7 @@ impl Page {
         })
     }
 
-    // Concurrent requests would only render the same.
+    // Renders under the lock, since concurrent requests would render the same.
     fn rendered(&self) -> Option<RenderedPage> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let frame = Arc::clone(&state.lobby.frames.borrow());
@@ -122,7 +120,7 @@ struct Examples;
 
 const GAMES: &str = "js/games/";
 
-/// For home screens, which show no SVG. The sizes in pixels are those of iOS and of the largest one of Android.
+/// For home screens, which show no SVG: the size in pixels for iOS, and the largest one for Android.
 static ICONS: [(&str, LazyLock<Vec<u8>>); 2] =
     [("icon-180.png", LazyLock::new(|| icon(180))), ("icon-512.png", LazyLock::new(|| icon(512)))];
 
@@ -132,7 +130,7 @@ fn icon(pixels: u16) -> Vec<u8> {
     svg.and_then(|svg| picture::icon(&svg, pixels).ok()).unwrap_or_default()
 }
 
-/// The folders of example games are beside those of the other games.
+/// Example games are served beside the other games.
 fn asset(path: &str) -> Option<EmbeddedFile> {
     Assets::get(path).or_else(|| {
         let (game, file) = path.strip_prefix(GAMES)?.split_once('/')?;
@@ -140,7 +138,7 @@ fn asset(path: &str) -> Option<EmbeddedFile> {
     })
 }
 
-/// Whether the path is that of a file, and not of a page or of data.
+/// Excludes pages and data.
 pub(crate) fn is_file(path: &str) -> bool {
     ["/js/", "/style/", "/text/", "/icon", "/manifest.webmanifest"].iter().any(|start| path.starts_with(start))
 }
@@ -185,7 +183,7 @@ fn has_version(request: &HeaderMap, tag: &str) -> bool {
 pub(crate) fn page(lobby: &str, settings: &Settings) -> Option<String> {
     let file = Assets::get("index.html")?;
     let &Settings { rooms_are_here, examples, has_ladder, ref public } = settings;
-    // The lobby is in an element that is not run; `<` is escaped so that no name can end the element.
+    // Escapes `<`, so that no name can end the element of the lobby.
     let lobby = lobby.replace('<', "\\u003c");
     let rooms = if rooms_are_here { "here" } else { "open" };
     let names = Game::names(Game::ALL.into_iter().filter(|game| examples && game.is_example())).replace(',', "");
@@ -201,15 +199,15 @@ pub(crate) fn page(lobby: &str, settings: &Settings) -> Option<String> {
     Some(page.replace("{{lobby}}", &lobby))
 }
 
-/// A development build would search the directories of the page for each request.
+/// Cached, because a development build searches directories.
 static PRELOAD: LazyLock<String> = LazyLock::new(|| preload(false));
 static PRELOAD_WITH_EXAMPLES: LazyLock<String> = LazyLock::new(|| preload(true));
 
-/// Links to all style sheets and to the modules that every page needs. Style sheets of games come last, since they
-/// override the general ones.
+/// Links to all style sheets and to the modules that every page needs. Style sheets of games are last: they override
+/// the general ones.
 fn preload(examples: bool) -> String {
     let mut links = String::new();
-    // In the folder of a game, `style.css` is for all pages; its modules load others.
+    // `style.css` of a game is for all pages; its modules load other sheets.
     let is_sheet = |path: &String| path.ends_with("/style.css") || path.starts_with("style/");
     let mut sheets: Vec<String> = Assets::iter().map(Into::into).filter(is_sheet).collect();
     let folder = |game: Game| format!("{GAMES}{}/", game.name());
@@ -227,7 +225,7 @@ fn preload(examples: bool) -> String {
     links
 }
 
-/// Includes imported modules, but not those that are loaded on demand.
+/// Includes imported modules, except those that are loaded on demand.
 fn modules(first: impl IntoIterator<Item = String>) -> BTreeSet<String> {
     let mut next: Vec<String> = first.into_iter().collect();
     let mut found: BTreeSet<String> = next.iter().cloned().collect();
@@ -264,7 +262,7 @@ pub(crate) fn takes_gzip(request: &HeaderMap) -> bool {
     codings.split(',').any(|coding| coding.trim() == "gzip" || coding.trim().starts_with("gzip;q=1"))
 }
 
-/// Cached by hash: one entry for each file, and in a development build for each version of a file.
+/// Cached by hash: in a development build, each version of a file has an entry.
 fn compressed(hash: [u8; 32], data: &[u8]) -> Bytes {
     static MADE: Mutex<Option<HashMap<[u8; 32], Bytes>>> = Mutex::new(None);
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,4 @@
-//! Requests of pages for a connection by WebSocket or by event stream, and the POSTs of the latter: see
-//! [`event_stream`](super::event_stream).
+//! Opens a WebSocket or an [event stream](super::event_stream) for a page, and receives the POSTs of the latter.
 
 use std::sync::Arc;
 
@@ -26,7 +25,6 @@ use super::{
 };
 use crate::hub::Hub;
 
-/// A request for a [`PageSocket`].
 pub(crate) enum PageUpgrade {
     Web(WebSocketUpgrade),
     Events(Arc<EventStreams>, Caller),
@@ -49,7 +47,7 @@ impl FromRequestParts<Arc<Hub>> for PageUpgrade {
 }
 
 impl PageUpgrade {
-    /// `serve` serves the connection, whose frames have at most `max_message` bytes.
+    /// `max_message` limits the bytes of a frame.
     pub(crate) fn on_upgrade<F>(
         self,
         max_message: usize,
@@ -67,7 +65,7 @@ impl PageUpgrade {
                     return StatusCode::INTERNAL_SERVER_ERROR.into_response();
                 };
                 tokio::spawn(serve(PageSocket::Events(socket)));
-                // nginx would collect events.
+                // Otherwise nginx would buffer events.
                 ([("x-accel-buffering", "no")], Sse::new(events)).into_response()
             }
         }

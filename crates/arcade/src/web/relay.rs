@@ -1,6 +1,5 @@
-//! Forwards requests that concern rooms of other nodes, so that a browser stays at its node. Between nodes there is
-//! no TLS; a header proves which node forwards a request, and for which client: see [`seal`]. A forwarded request is
-//! not forwarded again.
+//! Forwards requests for rooms of other nodes, so that a browser stays at its node. Nodes use no TLS; a header proves
+//! which node forwards a request, and for which client: see [`seal`]. No request is forwarded twice.
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -37,18 +36,17 @@ use crate::{
     message::message,
 };
 
-/// How long a request waits for a room that moves to another node, the interval of the checks, and the seconds until
-/// a retry.
+/// How long a request waits for a moving room, the interval of the checks, and the seconds until a retry.
 const ARRIVAL: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(20);
 const MOMENT: u64 = 1;
-/// How long it may take to open a WebSocket to another node.
+/// Timeout for opening a WebSocket to another node.
 const OPENS: Duration = Duration::from_secs(5);
 /// Seconds until a retry, if a node does not respond.
 const SOON: u64 = 5;
-/// The buffer of one direction of a socket, in bytes.
+/// Per direction of a socket, in bytes.
 const AHEAD: usize = 4 << 10;
-/// Headers that are for one connection and not for the next.
+/// Hop-by-hop headers.
 const OF_CONNECTION: [HeaderName; 6] = [
     header::CONNECTION,
     header::TE,
@@ -73,7 +71,7 @@ fn path_of(uri: &Uri) -> &str {
     uri.path_and_query().map_or("/", |path| path.as_str())
 }
 
-/// Forwards the socket of a room of another node, and its part of the interface for programs.
+/// Forwards requests for the sockets and the API of rooms of other nodes.
 pub(super) async fn forward_to_owner(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     if let Some(id) = room_of(request.uri().path())
         && !arrives(&hub, id).await
@@ -94,7 +92,7 @@ pub(super) async fn forward_to_owner(State(hub): State<Arc<Hub>>, request: Reque
     }
 }
 
-// Whether a room is at some node, or will be soon.
+// Waits until the room is no longer moving. Returns `false` after a timeout.
 async fn arrives(hub: &Hub, id: &str) -> bool {
     let moves = async {
         while hub.is_moving(id) {
@@ -104,7 +102,7 @@ async fn arrives(hub: &Hub, id: &str) -> bool {
     timeout(ARRIVAL, moves).await.is_ok()
 }
 
-// The other node that owns the room or the event stream of a request.
+// The other node that has the room or the event stream.
 fn destination(hub: &Hub, request: &Request) -> Option<NodeStatus> {
     if request.uri().path() != event_stream::PATH {
         return owner(hub, request.uri().path());
@@ -128,7 +126,7 @@ pub(super) fn room_of(path: &str) -> Option<&str> {
     path.strip_prefix("/rooms/")?.strip_suffix("/socket")
 }
 
-/// A copy of a request. Empty if there are no other nodes.
+/// A copy of a request; empty if there are no other nodes.
 pub(super) struct ForwardableRequest(Option<Box<Parts>>);
 
 impl FromRequestParts<Arc<Hub>> for ForwardableRequest {
@@ -165,7 +163,7 @@ async fn pass_holding(hub: &Hub, node: &NodeStatus, request: Request, permit: Op
         Ok(answer) => answer,
         Err(why) => {
             debug!("the node {} does not respond: {why:#}", node.name);
-            // Only the node of the room knows whether the request proves that the client may enter.
+            // Only that node can check whether the client may enter.
             if is_hidden {
                 return no_such_room();
             }
@@ -179,7 +177,7 @@ async fn pass_holding(hub: &Hub, node: &NodeStatus, request: Request, permit: Op
     }
 }
 
-/// A WebSocket of this node itself to another one.
+/// Opens a WebSocket for this node itself.
 pub(super) async fn upgrade(
     fleet: &Fleet,
     node: &NodeStatus,
@@ -274,7 +272,6 @@ fn strip(headers: &mut HeaderMap) {
     headers.remove("keep-alive");
 }
 
-/// The route for other nodes.
 pub(super) fn routes() -> Router<Arc<Hub>> {
     Router::new().route(PATH, post(grant_lease))
 }

@@ -13,24 +13,23 @@ use crate::{
     message::{Message, message},
 };
 
-/// `Retry-After` of a hub that is about to end, or has no space or ports left, in seconds.
+/// `Retry-After` of a hub that is ending, or has no space or ports left, in seconds.
 pub(super) const LATER: u64 = 60;
 
 pub(crate) fn error(status: StatusCode, message: &Message) -> Response {
     (status, Json(message.to_json())).into_response()
 }
 
-/// No page sends such a request, for example with a wrong field.
+/// No page sends such a request.
 pub(crate) fn invalid(text: impl Into<String>) -> Message {
     Message::new("invalid_request", text)
 }
 
-/// The response for an unknown address.
 pub(crate) fn missing() -> Response {
     (StatusCode::NOT_FOUND, "There is no such page.\n").into_response()
 }
 
-/// The response if the share of the host is used up, or the hub is at its limit.
+/// If the share of the host is used up, or the hub is at its limit.
 pub(crate) fn refused(refusal: Refusal) -> Response {
     // A limit that is soon free again is not the caller's fault.
     let is_passing = matches!(
@@ -49,12 +48,12 @@ pub(crate) fn refused(refusal: Refusal) -> Response {
     later(counted(refusal.kind, error(status, &refusal.message())), refusal.after().as_secs())
 }
 
-/// The response if the room does not exist, or is unlisted for this caller.
+/// If the room does not exist, or is hidden from this caller.
 pub(crate) fn no_such_room() -> Response {
     error(StatusCode::NOT_FOUND, &message!("no_room", "no room has this address"))
 }
 
-/// The response if the state of a room does not allow a command, or a limit is reached.
+/// If the state of a room does not allow a command, or a limit is reached.
 pub(crate) fn impossible(why: &anyhow::Error) -> Response {
     match why.downcast_ref::<Refusal>() {
         Some(refusal) => refused(*refusal),
@@ -62,8 +61,8 @@ pub(crate) fn impossible(why: &anyhow::Error) -> Response {
     }
 }
 
-/// The response with this status and code, unless the system caused the error, as by a full disk. Then the text may
-/// contain paths, so it is logged only.
+/// If the system caused the error, for example by a full disk, its text may contain paths and is only logged; the
+/// response is then a 503.
 pub(crate) fn rejected(status: StatusCode, why: &anyhow::Error, code: &'static str) -> Response {
     if why.chain().all(|cause| !cause.is::<io::Error>()) {
         return error(status, &message_of(why, code));
@@ -73,7 +72,7 @@ pub(crate) fn rejected(status: StatusCode, why: &anyhow::Error, code: &'static s
     later(error(StatusCode::SERVICE_UNAVAILABLE, &unable), LATER)
 }
 
-/// The message in an error, or its text with this code.
+/// The message in the error, or its text with this code.
 fn message_of(why: &anyhow::Error, code: &'static str) -> Message {
     why.downcast_ref::<Message>().cloned().unwrap_or_else(|| Message::new(code, format!("{why:#}")))
 }
@@ -83,15 +82,15 @@ pub(crate) fn later(mut response: Response, seconds: u64) -> Response {
     response
 }
 
-/// Marks a response as a refusal, for the metrics.
+/// Marks a refusal for the metrics.
 pub(crate) fn counted(kind: RefusalKind, mut response: Response) -> Response {
     response.extensions_mut().insert(kind);
     response
 }
 
-/// How long a request may take from its head to the head of the response.
+/// From the head of a request to the head of its response.
 const ANSWER: Duration = Duration::from_mins(1);
-/// Bounds the time of a response, also if the body of the request does not arrive.
+/// Also bounds the wait for the body of the request.
 pub(super) async fn in_time(response: impl Future<Output = Response>) -> Response {
     timeout(ANSWER, response).await.unwrap_or_else(|_| {
         let slow = message!("too_slow", "the request took too long; try again");
@@ -99,7 +98,7 @@ pub(super) async fn in_time(response: impl Future<Output = Response>) -> Respons
     })
 }
 
-/// The response to wrong codes, words or keys.
+/// For too many wrong codes, passwords or keys.
 pub(super) fn too_many(wait: Duration) -> Response {
     let refused = error(StatusCode::TOO_MANY_REQUESTS, &RefusalKind::Tries.message());
     later(counted(RefusalKind::Tries, refused), wait.as_secs().saturating_add(1))

@@ -1,5 +1,4 @@
-//! Rooms for programs and the page: the list, new rooms, *Play now*, bots, the commands of owners, and access to
-//! private rooms.
+//! Rooms: the list, new rooms, *Play now*, bots, commands of owners, and access to private rooms.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -98,7 +97,7 @@ async fn open(
 
 #[derive(Debug, Deserialize)]
 struct PlayQuery {
-    /// Whether bots join if no other players do.
+    /// Bots join if no other players do.
     #[serde(default)]
     fill: bool,
     #[serde(default)]
@@ -156,8 +155,7 @@ async fn play(
     }
 }
 
-// The ratings of the owner of this key and of its possible opponents. An unreachable database does not delay the
-// player.
+// The best rating of the key's owner, and the ratings of its possible opponents. Both are empty if the database fails.
 async fn ratings(hub: &Hub, caller: Caller, game: Game, key: KeyHash) -> (Option<i64>, BTreeMap<String, i64>) {
     let waiting = hub.waiting(game, caller.host());
     let lookup = async move |store: Store| {
@@ -166,7 +164,7 @@ async fn ratings(hub: &Hub, caller: Caller, game: Game, key: KeyHash) -> (Option
         for name in own.iter().chain(&waiting) {
             let scores = store.scores((name, PlayerKind::Proven), ALL_TIME, unix_now()).await?;
             let of_game = scores.into_iter().filter(|(of, _, _)| of == game.name()).map(|(_, _, score)| score);
-            // The score of the class with the most matches.
+            // Of the class with the most matches.
             let score = of_game.max_by_key(|score| score.matches);
             ratings.extend(score.map(|score| (name.clone(), score.rating)));
         }
@@ -186,7 +184,7 @@ struct BotRequest {
     seat: Option<String>,
 }
 
-/// The owner's token, or in a room without an owner the token of a player's seat.
+/// The owner's token, or in a room without an owner the token of a seat.
 #[derive(Debug, Deserialize)]
 struct Authorization {
     owner: Option<String>,
@@ -341,7 +339,7 @@ fn done(hub: &Hub, room: &Arc<Room>, command: &OwnerCommand, host: HostId) -> an
     Ok(())
 }
 
-/// The code is in the fragment, which browsers do not send.
+/// Redirects to the room, with the code in the fragment, which browsers do not send.
 async fn follow(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
@@ -349,8 +347,8 @@ async fn follow(
     Extension(page): Extension<Arc<Page>>,
     headers: HeaderMap,
 ) -> Response {
-    // Images on pages of other sites must not use up the tries of their visitors, so the code is not checked here.
-    // The page tries it by `/api/join`, which other sites cannot call.
+    // Images on other sites must not use up the tries of their visitors, so the code is not checked here. The page
+    // tries it by `/api/join`, which other sites cannot call.
     if is_of_another_site(&headers) {
         return page.answer(&headers).unwrap_or_else(missing);
     }
@@ -373,9 +371,8 @@ async fn follow(
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Join {
-    /// Identifies the room.
     code: Option<String>,
-    /// The room that the word belongs to.
+    /// The room with the password `word`.
     room: Option<String>,
     word: Option<String>,
 }
@@ -434,7 +431,7 @@ async fn pass_to_owner(hub: &Hub, id: &str, request: &ForwardableRequest, join: 
     }
 }
 
-/// The address of a room for a phone. A room with a link requires its code or a token of the room.
+/// The address of a room as a QR code. An unlisted room requires its code or a token.
 async fn room_picture(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
@@ -461,15 +458,14 @@ async fn room_picture(
     ([(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "no-store")], svg).into_response()
 }
 
-// The proof is a code or a token.
 fn proof_of(headers: &HeaderMap) -> Proof {
     let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let shown = shown.and_then(|value| value.strip_prefix("Bearer ")).map(|shown| shown.trim().to_owned());
-    // A seat's token contains a point, and an owner's is longer than a code, so they cannot be confused.
+    // The token of a seat contains a period, and an owner's is longer than a code, so they cannot be confused.
     Proof { code: shown.clone().filter(|shown| shown.len() < 16), word: None, owner: shown.clone(), seat: shown }
 }
 
-/// Whether a page of another site has caused a request, as the browser states. A forged header gives no access.
+/// As the browser states. A forged header gives no access.
 fn is_of_another_site(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none")
 }

@@ -1,4 +1,4 @@
-//! Link previews of a match on other sites (Open Graph): the result in words, and as a picture.
+//! Link previews of a match (Open Graph): the result in words, and as a picture.
 
 use std::{fmt::Write as _, sync::Arc, time::Duration};
 
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{games::Game, hub::Hub};
 
-/// How long the page waits for the database. After that it is sent without the result.
+/// Timeout of the database, after which the page is sent without the result.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// In CSS pixels; a picture has twice as many pixels. Sites expect this aspect ratio.
 const SIZE: (u16, u16) = (600, 315);
@@ -62,7 +62,7 @@ async fn drawn(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<Strin
         Ok(found) => found,
         Err(error) => return error.into_response(),
     };
-    // Drawing occupies a processor for a moment, so it shares the quota of learning sessions.
+    // Drawing occupies a processor, so it shares the quota of learning sessions.
     let turn = match hub.resources().slices.wait(caller.host()).await {
         Ok(turn) => turn,
         Err(refusal) => return super::response::refused(refusal),

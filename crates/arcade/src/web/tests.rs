@@ -45,7 +45,6 @@ async fn queries_are_bounded_and_hosts_take_turns() {
     let refused = timeout(PATIENCE, get(Arc::clone(&hub), 1, "/api/matches")).await.unwrap();
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert!(refused.headers().contains_key(header::RETRY_AFTER));
-    // Another host waits for one turn only.
     let innocent = tokio::spawn(get(Arc::clone(&hub), 4, "/api/matches"));
     let other = tokio::spawn(get(Arc::clone(&hub), 5, "/api/players/Ann"));
     drop(held);
@@ -83,7 +82,7 @@ async fn owned_names_of_an_earlier_version_stay_valid() {
     }
 }
 
-// Opens an event stream of the lobby. Returns its name and its further events.
+// Returns the name of a new event stream of the lobby, and its further events.
 async fn event_stream(router: &Router) -> (String, BodyDataStream) {
     let mut request = Request::get("/live").header("Host", "localhost").header("Arcade-Stream", "open");
     request.extensions_mut().unwrap().insert(ConnectInfo(peer(1)));
@@ -121,7 +120,7 @@ async fn event_stream_carries_the_lobby() {
     assert_eq!(hub.resources().sockets(), 1);
     let of = [("Arcade-Stream", &*name)];
     let look = |first: u64| json!({ "first": first, "frames": [r#"{"look":{}}"#] }).to_string();
-    // Pages send one POST after the other; concurrent ones are sorted.
+    // A repeated frame is taken once, also from concurrent POSTs.
     let posts = (0..8).map(|_| {
         tokio::spawn({
             let (router, name) = (router.clone(), name.clone());
@@ -144,7 +143,6 @@ async fn event_stream_carries_the_lobby() {
     assert_eq!(post_frames(&router, 1, &of, " ".repeat(MAX_BODY + 1)).await.0, StatusCode::PAYLOAD_TOO_LARGE);
     let answers = futures_util::future::join_all((0..100).map(|_| post_frames(&router, 1, &of, look(0)))).await;
     assert!(answers.iter().any(|(status, _)| *status == StatusCode::TOO_MANY_REQUESTS));
-    // Other requests of this host are not affected.
     assert_eq!(get(Arc::clone(&hub), 1, "/api/rooms").await.status(), StatusCode::OK);
     drop(events);
     let ended = async {

@@ -1,6 +1,6 @@
-//! TLS at the port of the page. A client is charged before a handshake, which costs more than most requests.
-//! Strict-Transport-Security is not sent: it would apply to servers with plain HTTP at this name, and lock players
-//! out of a hub whose certificate they accept manually.
+//! TLS at the port of the page. A handshake costs more than most requests, so a client is charged before it.
+//! Strict-Transport-Security is not sent: it would apply to servers with plain HTTP at this name, and lock out players
+//! who accept the certificate manually.
 
 use std::{
     fmt,
@@ -35,7 +35,7 @@ use super::{caller::Link, response::error};
 use crate::{fleet::seal::Relayed, message::message};
 
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Limit in bytes on each of the two send buffers of a connection, before and after encryption: one record.
+/// Bytes of each of the two send buffers of a connection, before and after encryption: one record.
 const MAX_BUFFERED: usize = 16 << 10;
 /// The first byte from a TLS client. No HTTP request begins with it.
 const HELLO: u8 = 0x16;
@@ -48,13 +48,13 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// Flaws that browsers reject are logged.
+    /// Logs flaws that browsers reject.
     pub(crate) fn open(files: Files, names: Vec<String>) -> Result<Self, CertificateError> {
         let acceptor = RwLock::new(acceptor(&files, &names)?);
         Ok(Self { files, names, acceptor })
     }
 
-    /// Open connections are not affected. If the files cannot be used, the previous certificate remains in use.
+    /// Open connections are not affected. If the files are unusable, the previous certificate remains.
     pub(crate) fn renew(&self) -> Result<(), CertificateError> {
         let renewed = acceptor(&self.files, &self.names)?;
         *self.acceptor.write().unwrap_or_else(PoisonError::into_inner) = renewed;
@@ -79,7 +79,7 @@ impl fmt::Debug for Tls {
     }
 }
 
-// Each certificate has its own configuration, so that no session of the previous one is resumed.
+// Each certificate has its own configuration, so that no earlier session is resumed.
 fn acceptor(files: &Files, names: &[String]) -> Result<TlsAcceptor, CertificateError> {
     let certificate = Certificate::read(files)?;
     let unusable = |error| CertificateError::Unusable { files: files.clone(), error };
@@ -103,7 +103,7 @@ pub(super) const fn is_hello(first: u8) -> bool {
     first == HELLO
 }
 
-/// Rejects a request without TLS at a port with TLS, with a redirect if the client would follow it.
+/// Rejects plain HTTP at a port with TLS, with a redirect if the client would follow it.
 pub(super) fn check(request: &Request, base: &str) -> Result<(), Box<Response>> {
     // Nodes forward requests without TLS.
     let is_relayed = request.extensions().get::<Relayed>().is_some();
@@ -112,10 +112,10 @@ pub(super) fn check(request: &Request, base: &str) -> Result<(), Box<Response>> 
     }
     let plain = message!("tls", "this port requires TLS; use an address that starts with https:// or wss://");
     let refused = error(StatusCode::BAD_REQUEST, &plain);
-    // A browser that opens a socket, or a client that sends a body, would not follow a redirect.
+    // Browsers that open a socket, and clients that send a body, follow no redirect.
     let follows =
         matches!(*request.method(), Method::GET | Method::HEAD) && !request.headers().contains_key(header::UPGRADE);
-    // A name of this hub, since other requests were rejected before.
+    // A name of this hub, since others were rejected before.
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     Err(Box::new(match host.filter(|_| follows) {
@@ -128,7 +128,7 @@ pub(super) fn check(request: &Request, base: &str) -> Result<(), Box<Response>> 
     }))
 }
 
-/// Bytes of a certificate or a key.
+/// Of a certificate or key, in bytes.
 const MAX_PEM: u64 = 1 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -165,12 +165,12 @@ pub(crate) struct Certificate {
 pub(crate) enum Flaw {
     Expired(SystemTime),
     NotYetValid(SystemTime),
-    /// The name of the hub that the certificate lacks.
+    /// The name that the certificate lacks.
     Unnamed(String),
 }
 
 impl Certificate {
-    /// Checks that both files belong together.
+    /// Checks that the files belong together.
     pub(crate) fn read(files: &Files) -> Result<Self, CertificateError> {
         let chain = CertificateDer::pem_slice_iter(&content(&files.certificate)?)
             .collect::<Result<Vec<_>, _>>()
@@ -194,7 +194,7 @@ impl Certificate {
         }
     }
 
-    /// Flaws at this time, for a hub with these names.
+    /// `names` are those of the hub.
     pub(crate) fn flaws(&self, now: SystemTime, names: &[String]) -> Vec<Flaw> {
         let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let date = match self.verify(now) {
@@ -254,7 +254,7 @@ fn content(path: &Path) -> Result<Vec<u8>, CertificateError> {
     read.map(|_| content).map_err(|error| CertificateError::Unreadable { path: path.to_owned(), error })
 }
 
-// A certificate that never expires ends in the last second of the year 9999.
+// A certificate that never expires ends in the year 9999, so this cannot overflow.
 fn system_time(time: UnixTime) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(time.as_secs())
 }
@@ -266,7 +266,7 @@ mod tests {
 
     use super::*;
 
-    // A certificate for `play.example.org` and 192.0.2.7, for the years from `first` up to `last`.
+    // For `play.example.org` and 192.0.2.7, from the year `first` up to `last`.
     fn write_files(folder: &TempDir, first: i32, last: i32) -> Files {
         let mut params = CertificateParams::new(vec!["play.example.org".to_owned(), "192.0.2.7".to_owned()]).unwrap();
         (params.not_before, params.not_after) = (date_time_ymd(first, 1, 1), date_time_ymd(last, 1, 1));

@@ -1,4 +1,4 @@
-//! Errors of the interface for programs, and extractors that reject requests with them.
+//! Errors of the API, and extractors that return them.
 
 use axum::{
     Json,
@@ -22,16 +22,16 @@ use crate::{
 
 /// `Retry-After` while the database does not answer, in seconds.
 const AWAY: u64 = 10;
-/// `Retry-After` when a host has reached its limit for a day, in seconds.
+/// `Retry-After` at a daily limit, in seconds.
 const HOUR: u64 = 3_600;
 
 #[derive(Debug)]
 pub(crate) enum ApiError {
     Wrong(StatusCode, Message),
     Refused(Refusal),
-    /// A limit of the caller's host, for some time.
+    /// A temporary limit of the caller's host.
     TooMany(RefusalKind, Message),
-    /// The request is valid and may succeed a moment later.
+    /// The request is valid and may succeed later.
     Later(Message),
 }
 
