@@ -12,7 +12,7 @@ use tracing::{info, warn};
 
 use crate::hub::Hub;
 
-/// Agones sets the port of its SDK server in this environment variable.
+/// Set by Agones.
 const PORT: &str = "AGONES_SDK_HTTP_PORT";
 const USUAL_PORT: u16 = 9358;
 /// By default Agones considers the hub dead after three periods of five seconds without a report.
@@ -61,7 +61,6 @@ impl fmt::Display for BadStatus {
 impl std::error::Error for BadStatus {}
 
 impl Sdk {
-    /// The server at the port that the environment names.
     pub(super) fn from_env() -> anyhow::Result<Self> {
         let Some(port) = env::var_os(PORT) else { return Ok(Self { port: USUAL_PORT }) };
         let parsed = port.to_str().and_then(|port| port.parse().ok()).filter(|port| *port > 0);
@@ -102,7 +101,7 @@ pub(super) struct Reporter {
     task: JoinHandle<()>,
 }
 
-/// Reports readiness once, and then regularly the health and the number of rooms.
+/// Reports readiness once, then regularly the health and the number of rooms.
 pub(super) fn start(sdk: Sdk, hub: Arc<Hub>) -> Reporter {
     let (end, ended) = oneshot::channel();
     let task = tokio::spawn(async move {
@@ -140,7 +139,7 @@ struct News {
 }
 
 impl News {
-    // The server may start after the hub, so each message is repeated until the server has answered.
+    // The server may start after the hub, so each message is repeated until it is answered.
     async fn send(&mut self, sdk: Sdk, hub: &Hub) {
         match self.try_report(sdk, hub).await {
             Ok(()) if self.is_away => {

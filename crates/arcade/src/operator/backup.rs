@@ -1,6 +1,5 @@
 //! Backups: one file with all data that a hub needs to continue. Rooms keep running: a journal is append-only, so its
-//! copy is a snapshot of the match. The last entry describes the others, so that a truncated or modified backup is
-//! detected.
+//! copy is a snapshot of the match. The last entry describes the others, to detect truncation and changes.
 
 use std::{
     fs::{self, File},
@@ -16,16 +15,16 @@ use tar::{Builder, EntryType, Header};
 
 use super::data::{CONTROL, LOCK, RESULTS};
 
-/// The entry that describes the contents of a backup.
+/// The last entry, which describes the others.
 pub(crate) const MANIFEST: &str = "backup.json";
-/// Bytes at the front of a journal that state how much of it is on disk. They are read before the length of the file,
-/// so that they never promise more than was copied.
+/// Bytes at the front of a journal that state its length on disk. They are read before the length of the file, so that
+/// they never exceed what was copied.
 const FRONT: u64 = 1_536;
 /// Files that are only useful on this machine.
 const LEFT_OUT: [&str; 3] = [LOCK, CONTROL, MANIFEST];
-/// The maximum depth of nested directories.
+/// Of nested directories.
 pub(crate) const MAX_DEPTH: usize = 4;
-/// How often the newest file of a journal is searched for.
+/// Attempts to find the newest file of a journal.
 const ATTEMPTS: u32 = 1_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -38,7 +37,7 @@ pub(crate) struct Account {
 pub(crate) struct Manifest {
     pub(crate) version: String,
     pub(crate) account: Account,
-    /// The hash of the names, lengths and contents of all entries before it, in hexadecimal digits.
+    /// Of the names, lengths and contents of all entries before it, in hexadecimal.
     pub(crate) sha256: String,
 }
 
@@ -67,8 +66,8 @@ impl Tally {
     }
 }
 
-/// `results` is a copy of the database, if that is a file. It was made before, and journals are copied last, so the
-/// backup contains the journals of all rooms and results.
+/// `results` is an earlier copy of the database, if that is a file. Journals are copied last, so the backup contains
+/// those of all rooms and results.
 pub(crate) fn back_up(data: &Path, results: Option<&Path>, out: impl Write) -> anyhow::Result<Account> {
     let cannot = "the backup cannot be written";
     let mut packer = Packer { tar: Builder::new(out), tally: Tally::default() };
@@ -103,11 +102,11 @@ impl<W: Write> Packer<W> {
         let path = data.join(name);
         let kind = match path.symlink_metadata() {
             Ok(kind) => kind,
-            // The room has been closed meanwhile.
+            // The room was closed meanwhile.
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error).with_context(|| format!("cannot read '{}'", path.display())),
         };
-        // The names of temporary files begin with a dot.
+        // A temporary file.
         if name.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
             return Ok(());
         }
@@ -128,8 +127,8 @@ impl<W: Write> Packer<W> {
         }
     }
 
-    // A journal may be continued in another file meanwhile. Only the newest file grows, so it is copied first: the
-    // older ones are then complete.
+    // A journal may continue in a new file meanwhile. Only the newest file grows; it is copied first, so the older ones
+    // are complete.
     fn add_journal(&mut self, journal: &Path, directory: &Path) -> anyhow::Result<()> {
         let cannot = || format!("cannot copy '{}'", journal.display());
         let name = |path: &Path| directory.join(path.file_name().unwrap_or_default());
@@ -137,7 +136,7 @@ impl<W: Write> Packer<W> {
             let files = journal_core::files(journal).with_context(cannot)?;
             let Some((newest, older)) = files.split_first() else { return Ok(()) };
             let opened = match Opened::new(newest) {
-                // The whole journal was removed, or this file was because newer ones suffice.
+                // The journal was removed, or only this file, because newer ones suffice.
                 Err(error) if error.kind() == ErrorKind::NotFound && !journal_core::exists(journal) => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 opened => opened.with_context(cannot)?,
@@ -168,7 +167,7 @@ impl<W: Write> Packer<W> {
         let length = about.len().max(front.len() as u64);
         let modified = about.modified()?.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         self.tally.begin(name, length);
-        // A file that has become shorter is padded with zeros. The hub shortens no file.
+        // Pads a file that has become shorter; the hub shortens none.
         let content = (&front[..]).chain(file).chain(io::repeat(0)).take(length);
         let content = Tallied { content, tally: &mut self.tally };
         self.tar.append_data(&mut header(length, modified), name, content)
@@ -269,7 +268,7 @@ mod tests {
         assert!(!out.join("results.db-wal").exists() && !out.join("lock").exists() && !out.join(".tmp123").exists());
     }
 
-    /// A match with small segments, in which a player joins and leaves until `stop` is set.
+    /// A match with small segments: a watcher connects and disconnects until `stop` is set.
     fn busy_match(journals: &Path, stop: &AtomicBool) {
         let (disk, scribe) = (Arc::new(SystemDisk), Scribe::start().unwrap());
         let writing = Writing { disk, scribe, sync: SyncPolicy::Interval, max: 16 << 10, copy: None };

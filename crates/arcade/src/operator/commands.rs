@@ -172,7 +172,6 @@ fn game(typed: &str) -> Result<Game, String> {
     Game::named(typed).ok_or_else(|| format!("expected one of {}", Game::names(Game::offered(true))))
 }
 
-/// Fails if no hub uses this data directory, or if the hub rejects the command.
 pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
     if let Command::Backup { file } = command {
         return back_up(data, &file);
@@ -290,8 +289,8 @@ fn converse(data: &Path, request: &Request) -> anyhow::Result<(Value, BufReader<
     }
 }
 
-// The file gets its name when it is complete. The user of the hub may not be allowed to write there, so root keeps
-// its privileges, and a child process reaches the socket as that user.
+// The file gets its name when it is complete. The hub's user may not write there, so root keeps its privileges, and a
+// child process connects to the socket as that user.
 fn back_up(data: &Path, path: &Path) -> anyhow::Result<ExitCode> {
     let cannot = || format!("cannot write the backup '{}'", path.display());
     if path.symlink_metadata().is_ok() {

@@ -35,9 +35,9 @@ use crate::{
 const MAX_REQUEST: u64 = 64 << 10;
 /// Concurrent requests.
 const MAX_COMMANDS: usize = 8;
-/// How long a request may take to arrive.
+/// Timeout of a request, and of its reply.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long the recipient of a backup may take for a piece of it.
+/// Write timeout of a backup.
 const STALL: Duration = Duration::from_mins(1);
 /// Characters of a request in the log.
 const MAX_LOGGED: usize = 200;
@@ -45,12 +45,12 @@ const ROOT: u32 = 0;
 /// A restarted room may have to wait for its port.
 const RENEWAL: Duration = Duration::from_mins(1);
 
-/// The caller has locked the data directory, so an existing socket is left from an earlier process.
+/// The data directory is locked, so an existing socket is left from an earlier process.
 pub(crate) fn listen(data: &Path) -> anyhow::Result<UnixListener> {
     listen_after(data, |_| {})
 }
 
-// Binds the socket in a private directory, and moves it once its mode is set; `bound` is called between the two.
+// Binds the socket in a private directory, and moves it once its mode is set. `bound` is called in between.
 fn listen_after(data: &Path, bound: impl FnOnce(&Path)) -> anyhow::Result<UnixListener> {
     let path = path(data);
     let cannot = || format!("cannot receive commands at '{}'", path.display());
@@ -76,7 +76,7 @@ pub(crate) async fn serve(hub: Arc<Hub>, listener: UnixListener) {
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
-            // The process has no free file descriptors; other tasks return some.
+            // The process is out of file descriptors; other tasks return some.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
@@ -91,7 +91,7 @@ pub(crate) async fn serve(hub: Arc<Hub>, listener: UnixListener) {
 }
 
 async fn converse(hub: &Arc<Hub>, stream: UnixStream) -> anyhow::Result<()> {
-    // The mode of the socket restricts access already, but root may open it all the same.
+    // A second check, besides the mode of the socket.
     let uid = stream.peer_cred().context("the system does not identify the caller")?.uid();
     let own = rustix::process::geteuid().as_raw();
     if uid != own && uid != ROOT {
@@ -128,7 +128,6 @@ async fn reply_with(stream: &mut BufReader<UnixStream>, reply: &Reply) -> anyhow
     Ok(())
 }
 
-// Logs the user, the command and its outcome.
 fn note(uid: u32, command: &str, error: Option<&anyhow::Error>) {
     let command: String = command.chars().take(MAX_LOGGED).filter(|letter| !letter.is_control()).collect();
     match error {
@@ -137,7 +136,7 @@ fn note(uid: u32, command: &str, error: Option<&anyhow::Error>) {
     }
 }
 
-// The requesting process writes the backup. It may run as another user, and may write where the hub may not.
+// The requesting process writes the file, because it may have permissions that the hub lacks.
 async fn send_backup(hub: &Arc<Hub>, stream: UnixStream, uid: u32) -> anyhow::Result<()> {
     let data = hub.data.clone();
     let copy = hub.results().copy(&data).await;

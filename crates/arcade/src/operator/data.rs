@@ -25,8 +25,7 @@ pub(crate) fn prepare(data: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Locked until the file is dropped. Fails with `advice` if a hub runs there: two hubs with the same data would write
-/// the same rooms.
+/// Locked until the file is dropped. Fails with `advice` if a hub runs there: two hubs would write the same rooms.
 pub(crate) fn lock(data: &Path, advice: &str) -> anyhow::Result<File> {
     let path = data.join(LOCK);
     let mut options = OpenOptions::new();

@@ -21,14 +21,14 @@ use crate::{
     web::tls::Certificate,
 };
 
-/// Days before its end at which a certificate should be renewed.
+/// In days before its end, when a certificate should be renewed.
 const RENEWAL: u64 = 14;
 
 /// The exit code is 1 if a problem was found.
 pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
     let clocks = Clocks::start();
     let (bind, for_rooms) = (args.page_addresses(), args.room_addresses());
-    // The service unit allows the hub ports that its user may not use otherwise, so root tries the port of the page.
+    // Checked as root, because the service unit allows the hub ports that its user may not bind.
     let page = network::page(args.port, &bind);
     become_owner(&args.data)?;
     let running = send(&args.data, &Request::Status).ok();
@@ -37,7 +37,7 @@ pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
         Ok((text, ahead)) => (Ok(text), ahead),
         Err(text) => (Err(text), None),
     };
-    // The subject of each check, and its state or the remedy.
+    // Each check, with its state or the remedy.
     let findings = [
         ("data", machine::data(&args.data)),
         ("disk", machine::disk(&args.data)),
@@ -53,7 +53,7 @@ pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
         ),
         ("tls", tls(args)),
         ("ports", network::ports(args.ports.clone(), &for_rooms, held)),
-        // Last, so that the clocks have some time to diverge.
+        // Last, so that the clocks have time to diverge.
         ("clock", clocks.examine(&args.data, ahead)),
     ];
     let well = findings.iter().all(|(_, verdict)| verdict.is_ok());

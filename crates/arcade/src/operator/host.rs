@@ -46,10 +46,10 @@ use crate::{
     web::{self, connections::Server, tls::Tls},
 };
 
-/// The timeout for copies of rooms at the end.
+/// Timeout for the replication of events at the end.
 const COPYING: Duration = Duration::from_secs(3);
 
-/// Runs the hub until the process receives a signal or a command to end.
+/// Runs until the process receives a signal or a command to end.
 #[expect(clippy::too_many_lines, reason = "a sequence of steps that share their results")]
 pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let bases = args.public_url.iter().map(PublicUrl::base);
@@ -66,11 +66,11 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let journals = args.data.join("journals");
     prepare(&args.data)?;
     make_private(&journals)?;
-    // Locked until the process ends, in any way.
+    // Until the process ends.
     let _lock = lock(&args.data, "stop it, or choose another directory with --data")?;
     let tls = args.certificate().map(|files| Tls::open(files, args.tls_names())).transpose()?.map(Arc::new);
     let listeners = bind_tcp(&args.page_addresses(), args.port).map_err(|error| error.naming("--port"))?;
-    // At most one listener, for the metrics.
+    // At most one.
     let for_numbers = match args.metrics {
         Some(address) => bind_tcp(&[address.ip()], address.port()).map_err(|error| error.naming("--metrics"))?,
         None => vec![],
@@ -167,7 +167,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             tokio::spawn(Arc::clone(&hub).follow_name_changes());
         }
         results.prepared().await;
-        // After the database, because programs connect immediately, and their names are looked up.
+        // After the database: programs connect immediately, and their names are looked up.
         if !args.ladder.is_empty() {
             block_in_place(|| hub.open_ladders(&args.ladder))?;
         }
@@ -269,12 +269,11 @@ fn announce(args: &Args, hub: &Hub, listen: &[SocketAddr]) -> anyhow::Result<()>
     if stdout.is_terminal() {
         text += &address.blocks().unwrap_or_default();
     }
-    // A reader that only wants the first line may have closed the pipe.
+    // A reader of the first line may have closed the pipe.
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     Ok(())
 }
 
-/// Renews the certificate at each SIGHUP from now on.
 #[cfg(unix)]
 fn renew_on_hang_up(tls: Option<Arc<Tls>>) -> io::Result<()> {
     let mut hang_ups = unix::signal(unix::SignalKind::hangup())?;

@@ -1,4 +1,4 @@
-//! Commands for participants of a ladder: HTTP requests to any hub.
+//! Commands for participants of a ladder: HTTP requests to a hub.
 
 use std::{
     fmt::Write as _,
@@ -81,7 +81,7 @@ pub(crate) fn run(command: &LadderCommand) -> anyhow::Result<ExitCode> {
             format!("{name} is free again.\n")
         }
     };
-    // The server may be any, and may send text in place of numbers.
+    // The server is not trusted, and may send text in place of numbers.
     out.write_all(cmdkit::printable_lines(&text).as_bytes())?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
@@ -143,7 +143,7 @@ fn read(answer: &str) -> anyhow::Result<Value> {
     }
 }
 
-// The server may be any, and send unprintable names.
+// The server is not trusted, and may send unprintable names.
 fn word(value: &Value) -> String {
     value.as_str().unwrap_or_default().escape_debug().to_string()
 }

@@ -32,7 +32,7 @@ use crate::{
 /// Listed matches of a journal.
 const MAX_MATCHES: usize = 10_000;
 
-/// Serves the page until the process receives a signal. Fails if there is no match.
+/// Serves the page until the process receives a signal. Fails without a match.
 pub(crate) fn show(args: &Args, file: &Path, port: u16) -> anyhow::Result<ExitCode> {
     args.log.start("warn")?;
     if file.is_dir() {

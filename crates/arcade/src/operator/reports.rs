@@ -28,7 +28,6 @@ fn word(value: &Value) -> Cow<'_, str> {
     cmdkit::printable(value.as_str().unwrap_or_default())
 }
 
-/// Each report has a link to its match.
 pub(super) fn text(reports: &Value, page: &str) -> String {
     let mut text = String::new();
     for report in reports.as_array().into_iter().flatten() {

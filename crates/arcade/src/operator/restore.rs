@@ -1,5 +1,5 @@
-//! `arcade restore` unpacks a backup into a directory inside the data directory and checks it there. Only then is the
-//! previous data moved aside and replaced.
+//! Unpacks a backup into a directory inside the data directory and checks it there. Only then is the previous data
+//! moved aside.
 
 use std::{
     ffi::OsString,
@@ -32,10 +32,10 @@ const MAX_FILES: u64 = 1_000_000;
 const MAX_NAME: u64 = 4_096;
 /// In bytes.
 const MAX_MANIFEST: u64 = 64 << 10;
-/// Prefixes of the directories for the unpacked files and for the previous data.
+/// Prefixes of the directories for unpacked files and for previous data.
 const UNPACKED: &str = ".restore-";
 const REPLACED: &str = ".replaced-";
-/// The entry of a new file system. A directory with no other entry counts as empty.
+/// In new file systems. A directory with no other entry counts as empty.
 const OF_SYSTEM: &str = "lost+found";
 
 #[derive(Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ struct RestoredData {
     results: Option<Totals>,
 }
 
-/// A directory that is not empty needs `replace`. If a hub runs there, or the backup is incomplete, this fails and
+/// Requires `replace` if the directory is not empty. If a hub runs there, or the backup is incomplete, this fails and
 /// the directory is unchanged.
 pub(crate) fn restore(data: &Path, file: &Path, replace: bool) -> anyhow::Result<ExitCode> {
     let cannot_open = || format!("cannot open the backup '{}'", file.display());
@@ -110,7 +110,7 @@ impl RestoredData {
     }
 }
 
-/// Omits the files that only matter while a hub runs, the remains of earlier restores, and `lost+found`.
+/// Omits files of a running hub, the remains of earlier restores, and `lost+found`.
 fn entries(data: &Path) -> anyhow::Result<Vec<OsString>> {
     let mut names = vec![];
     for entry in fs::read_dir(data).with_context(|| format!("cannot read '{}'", data.display()))? {
@@ -128,9 +128,9 @@ fn unpack(file: impl Read, directory: &Path) -> anyhow::Result<Manifest> {
     let damaged = "it is damaged, or not a backup of arcade";
     let mut archive = Archive::new(file);
     let (mut tally, mut files, mut long, mut manifest) = (Tally::default(), 0, None, None);
-    // Raw, so that unknown entries are rejected, and no length is trusted without a check here.
+    // Raw, so that unknown entries are rejected, and each length is checked here.
     for entry in archive.entries().context(damaged)?.raw(true) {
-        // The error of the library may contain arbitrary bytes of the file.
+        // Errors of the library may contain arbitrary bytes of the file.
         let mut entry = entry.map_err(|_| anyhow::Error::msg(damaged))?;
         if manifest.is_some() {
             bail!("{damaged}: unexpected data after its end");
@@ -173,7 +173,7 @@ fn bounded(entry: &mut Entry<'_, impl Read>, most: u64) -> anyhow::Result<Vec<u8
     Ok(bytes)
 }
 
-// Whether a name is a path inside the directory, and not that of a file that the hub creates itself.
+// Excludes paths outside the directory, and files that the hub creates itself.
 fn is_inside(name: &Path) -> bool {
     let parts: Vec<_> = name.components().collect();
     let plain =
@@ -187,7 +187,7 @@ fn write(entry: &mut Entry<'_, impl Read>, path: &Path, name: &Path, tally: &mut
     if let Some(directory) = path.parent() {
         make_private(directory)?;
     }
-    // Each name occurs once.
+    // Rejects repeated names.
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).with_context(cannot)?;
     let length = entry.size();
     tally.begin(name, length);
@@ -288,7 +288,7 @@ mod tests {
     fn incomplete_backup_changes_nothing() {
         let directory = TempDir::new();
         let whole = backup(&directory);
-        // Cuts the backup at each boundary of entries, and within each entry.
+        // Cuts at each boundary of entries, and within each entry.
         for cut in (0..whole.len() - 1_024).step_by(256) {
             let error = fails(&whole[..cut]);
             assert!(["truncated", "damaged"].iter().any(|word| error.contains(word)), "{cut}: {error}");
@@ -344,7 +344,7 @@ mod tests {
         let names = fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let aside: Vec<_> = names.filter(|name| name.starts_with(REPLACED)).collect();
         assert_eq!(fs::read_to_string(data.join(&aside[0]).join("bans")).unwrap(), "192.0.2.7\n");
-        // The data that was moved aside is not part of the next backup.
+        // Data that was moved aside is not in the next backup.
         let mut bytes = vec![];
         back_up(&data, None, &mut bytes).unwrap();
         assert!(!bytes.windows(9).any(|window| window == b".replaced"));

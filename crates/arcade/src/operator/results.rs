@@ -20,7 +20,7 @@ use crate::args::Args;
 
 const UNTIL: &str = "end it with `arcade drain` before you copy its results";
 const ROOT: u32 = 0;
-/// The optional prefix of the path of a SQLite file.
+/// Optional before the path of a SQLite file.
 const SQLITE: &str = "sqlite:";
 
 enum Typed<'a> {
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, command: &ResultsCommand) -> anyhow::Result<ExitC
     {
         bail!("'{}' cannot be copied to itself", one.display());
     }
-    // The user to which root changes.
+    // The user that root becomes.
     let user = Owner::to_become(&args.data)?.map_or(ROOT, |owner| owner.uid);
     let (staged_from, staged_to) = (Staged::open(&from, user, false)?, Staged::open(&to, user, true)?);
     become_owner(&args.data)?;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, command: &ResultsCommand) -> anyhow::Result<ExitC
     let (from, to) = (store(&from, &copy_of_from).context("--from")?, store(&to, &copy_of_to).context("--to")?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let copied = runtime.block_on(async {
-        // The context names the argument of the database.
+        // The context names the argument.
         from.prepare().await.context("--from")?;
         to.prepare().await.context("--to")?;
         let copied = from.copy_to(&to).await?;
@@ -100,18 +100,18 @@ pub(crate) fn run(args: &Args, command: &ResultsCommand) -> anyhow::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// A SQLite file of another user. Root opens it before changing to the user of the data directory, who works on a
-/// copy, because SQLite opens files by path and creates other files beside them.
+/// A SQLite file of another user. SQLite opens files by path and creates others beside them, so root opens the file,
+/// and the owner of the data directory works on a copy.
 struct Staged {
     shown: String,
     file: File,
     log: Option<File>,
-    // Prevents its use by a hub.
+    // Prevents use by a hub.
     _lock: Option<File>,
 }
 
 impl Staged {
-    // `None` for a database that the user opens by its address or path.
+    // `None` if the user can open the database by its address or path.
     fn open(typed: &Typed<'_>, user: u32, writes: bool) -> anyhow::Result<Option<Self>> {
         let Typed::File(path) = typed else { return Ok(None) };
         if !rustix::process::geteuid().is_root() {
@@ -139,7 +139,7 @@ impl Staged {
         Ok(Some(Self { shown, file, log, _lock: lock }))
     }
 
-    // Copies the file into a directory of its own.
+    // Into a new directory.
     fn copy(&self) -> anyhow::Result<TempDir> {
         let cannot = || format!("cannot copy '{}'", self.shown);
         let directory = tempfile::tempdir().with_context(cannot)?;
@@ -162,7 +162,7 @@ impl Staged {
     }
 }
 
-// Locks all directories, so that no hub runs or starts on the copied data.
+// Keeps hubs from running or starting on the copied data.
 fn locks<'a>(args: &Args, databases: impl Iterator<Item = &'a Typed<'a>>) -> anyhow::Result<Vec<File>> {
     let beside = databases.filter_map(|database| match database {
         Typed::File(path) => Some(std::path::absolute(path).ok()?.parent()?.to_owned()),

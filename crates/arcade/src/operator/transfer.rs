@@ -1,5 +1,5 @@
-//! Transfers a file of unknown length over the command socket: chunks, an empty chunk, and a line with the outcome
-//! and the digest, so that the recipient detects an incomplete file.
+//! Transfers a file of unknown length over the command socket: chunks, an empty chunk, and a line with the outcome and
+//! the digest, to detect an incomplete file.
 
 use std::io::{self, BufRead, Write};
 
@@ -11,7 +11,7 @@ use super::wire::Reply;
 
 /// In bytes.
 const CHUNK: usize = 64 << 10;
-/// Bytes of the final line.
+/// Of the final line.
 const MAX_END: u64 = 64 << 10;
 
 pub(crate) struct Sender<W: Write> {
@@ -26,7 +26,7 @@ impl<W: Write> Sender<W> {
     }
 
     fn send(&mut self) -> io::Result<()> {
-        // A chunk is never longer than [`CHUNK`].
+        // A chunk has at most [`CHUNK`] bytes.
         let length = u32::try_from(self.chunk.len()).unwrap_or(u32::MAX);
         self.out.write_all(&length.to_be_bytes())?;
         self.out.write_all(&self.chunk)?;

@@ -81,7 +81,7 @@ pub(super) fn connect(path: &Path) -> io::Result<UnixStream> {
     with_short(path, |path| UnixStream::connect(path))
 }
 
-// A long path is replaced by one through the open directory of the socket.
+// Replaces a long path by one through the open directory of the socket.
 fn with_short<T>(path: &Path, work: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return work(path) };
     if path.as_os_str().len() <= MAX_PATH {

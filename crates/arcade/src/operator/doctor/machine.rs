@@ -10,7 +10,7 @@ use crate::{hub::resources::MAX_ROOMS, operator::wire};
 
 /// Free bytes below which journals may soon be truncated.
 const SPACE: u64 = 512 << 20;
-/// Open files for a room with some players.
+/// Of a room with some players.
 const FILES_A_ROOM: u64 = 10;
 /// A slower disk delays matches.
 const SLOW: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ pub(super) fn data(path: &Path) -> Result<String, String> {
     Ok(format!("'{shown}' is writable and private"))
 }
 
-// Writes and syncs a test file. Returns how long that took.
+// Writes and syncs a test file. Returns the duration.
 fn write(directory: &Path) -> io::Result<Duration> {
     let mut file = tempfile::Builder::new().prefix(".doctor-").tempfile_in(directory)?;
     let start = Instant::now();
@@ -51,7 +51,7 @@ fn write(directory: &Path) -> io::Result<Duration> {
     Ok(took)
 }
 
-// Binds a socket as the hub does for commands, and connects to it.
+// Binds a socket as the hub does, and connects to it.
 fn socket(directory: &Path) -> io::Result<()> {
     let private = tempfile::Builder::new().prefix(".doctor-").tempdir_in(directory)?;
     let path = private.path().join("s");
@@ -59,7 +59,7 @@ fn socket(directory: &Path) -> io::Result<()> {
     wire::connect(&path).map(drop)
 }
 
-// The directory itself, or the nearest ancestor that exists.
+// The path itself, or its nearest existing ancestor.
 fn existing(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     path.ancestors().find(|path| path.exists()).unwrap_or(&path).to_owned()

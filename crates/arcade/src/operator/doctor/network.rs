@@ -1,4 +1,4 @@
-//! Checks of ports, as far as the machine itself can make them.
+//! Checks of ports that this machine itself can make.
 
 use std::{
     collections::BTreeSet,
@@ -9,7 +9,7 @@ use std::{
 
 use netshell::{bind_tcp, bind_udp};
 
-/// The timeout of connections and datagrams to this machine.
+/// For connections and datagrams to this machine.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Silent ports after which the remaining ones are not tried.
 const MAX_SILENT: usize = 3;
@@ -84,8 +84,8 @@ fn addresses(bind: &[IpAddr], port: u16) -> BTreeSet<SocketAddr> {
     reached.map(|ip| SocketAddr::new(ip, port)).collect()
 }
 
-// The local address for connections to other machines. Connecting a datagram socket sends no data. The destinations
-// are reserved for documentation.
+// The local address for connections to other machines. Connecting a datagram socket sends no data. The destinations are
+// reserved for documentation.
 fn outward(any: IpAddr) -> Option<IpAddr> {
     let probe = UdpSocket::bind((any, 0)).ok()?;
     probe.connect(if any.is_ipv4() { "192.0.2.1:9" } else { "[2001:db8::1]:9" }).ok()?;
