@@ -1,4 +1,4 @@
-//! Requests to the SDK server of Agones, as its REST interface defines them.
+//! The REST requests to the SDK server of Agones.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -46,7 +46,7 @@ fn agones_receives_readiness_health_and_room_count() {
     let sidecar = Sidecar(TcpListener::bind("127.0.0.1:0").unwrap());
     let port = sidecar.0.local_addr().unwrap().port().to_string();
     let hub = Hub::with_variable("AGONES_SDK_HTTP_PORT", &port, &["--agones", "--no-default-rooms", "--drain", "0"]);
-    // The first request fails, as if the server were still starting.
+    // The first request fails, as if the server were starting.
     let mut requests = vec![];
     sidecar.serve(|what, body| {
         requests.push((what.to_owned(), body.clone()));
@@ -61,7 +61,7 @@ fn agones_receives_readiness_health_and_room_count() {
     let health = ("post /health".to_owned(), empty.clone());
     let rooms = |count: &str| ("patch /v1beta1/counters/rooms".to_owned(), json!({ "count": count }));
     assert_eq!(requests, [ready.clone(), ready, health.clone(), rooms("0")]);
-    // The hub sends the counter again only after a change.
+    // The counter is sent only after a change.
     let _room = hub.nuggets();
     let mut requests = vec![];
     sidecar.serve(|what, body| {

@@ -75,7 +75,7 @@ fn players_fill_free_seats_with_bots() {
     browser.join("Ann");
     hub.seated(&room, 1);
     let path = format!("/api/rooms/{}/bots", id(&room));
-    // Only a client with a seat can add or remove bots.
+    // A client without a seat.
     let (_passer, other) = hub.enter(&room);
     for wanted in
         [json!({ "fill": true }), json!({ "fill": true, "seat": other }), json!({ "seat": format!("{token}x") })]

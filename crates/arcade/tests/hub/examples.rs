@@ -1,4 +1,3 @@
-//! A bot and a player at a terminal.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 
@@ -21,7 +20,6 @@ fn example_games_are_played_in_hubs_that_offer_them() {
         if line.starts_with("OVER ") {
             break line;
         }
-        // Only the player whose turn it is receives moves.
         if let Some(action) = line.strip_prefix("TURN ").and_then(|words| words.split_whitespace().nth(1)) {
             terminal.get_mut().write_all(format!("MOVE {action}\n").as_bytes()).unwrap();
         }

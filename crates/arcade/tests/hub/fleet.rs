@@ -1,4 +1,4 @@
-//! Several hubs as one arcade, with real NATS and PostgreSQL servers. `.ci/run` runs these tests, which fail without the servers.
+//! Several hubs as one arcade, with real NATS and PostgreSQL servers from `.ci/run`; the tests fail without them.
 
 mod brokers;
 mod cut;
@@ -86,7 +86,7 @@ fn number(hub: &Hub, name: &str) -> f64 {
     line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("no {name} in {text}"))
 }
 
-/// Waits until the rooms of a node are suspended (or running, if `is_so` is false).
+/// Waits until the rooms of a node are suspended, or running if `is_so` is false.
 fn is_silent(hub: &Hub, is_so: bool) {
     hub.wait("silence", |_| ((number(hub, "arcade_fleet_silent") > 0.0) == is_so).then_some(()));
 }
@@ -102,8 +102,7 @@ fn bob_room(ann: &Hub, bob: &Hub, options: &Value) -> Value {
     bob.await_room(&ann.make(options), |_| true)
 }
 
-/// Sends a guess over `bob` to a mastermind room of `ann`. Returns the room, the socket, the seat token, and the
-/// answer.
+/// Sends a guess over `bob` to a mastermind room of `ann`. Returns the room, the socket, the seat token and the answer.
 fn guess(ann: &Hub, bob: &Hub) -> (Value, Browser, String, String) {
     let room = bob_room(ann, bob, &json!({ "game": "mastermind" }));
     let (mut breaker, seat) = bob.enter(&room);
@@ -114,7 +113,7 @@ fn guess(ann: &Hub, bob: &Hub) -> (Value, Browser, String, String) {
     (room, breaker, seat, row)
 }
 
-/// Like `guess`, for the first card of a round of blackjack, which waits for a decision.
+/// Like `guess`, for the first card of a round of blackjack, before a decision.
 fn draw(ann: &Hub, bob: &Hub) -> (Value, Browser, String, String) {
     let room = bob_room(ann, bob, &json!({ "game": "blackjack", "players": 1, "rounds": 9 }));
     let (mut gambler, seat) = bob.enter(&room);
@@ -131,7 +130,7 @@ fn all_nodes_list_and_relay_all_rooms() {
     let room = ann.nuggets();
     let seen = bob.await_room(&room, |_| true);
     assert_eq!((&seen["node"], &seen["host"], &seen["port"]), (&json!("ann"), &json!("127.0.0.1"), &room["port"]));
-    // The browser stays connected to its node, which relays its socket.
+    // Over `bob`, who relays the socket.
     let (mut browser, token) = bob.enter(&seen);
     browser.send("PLAY Cid");
     assert_eq!(browser.until("OK"), "OK A");
@@ -177,7 +176,7 @@ fn names_and_codes_are_unique_and_links_work_at_any_node() {
     let hidden = ann.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": "link" } }));
     let code = hidden["code"].as_str().unwrap();
     let join = |body: &Value| bob.request_json("POST", "/api/join", body);
-    // The directory entry takes a moment to arrive.
+    // The directory entry arrives later.
     let joined = bob.wait("room of a code", |_| {
         let (status, room) = join(&json!({ "code": code }));
         (status == 200).then_some(room)
@@ -213,21 +212,21 @@ fn play_now_prefers_the_fullest_room_and_then_the_emptiest_node() {
         assert_eq!(status, 200, "{room}");
         room
     };
-    // No node has players, so the node that receives the request opens the room.
+    // Without players, the node that receives the request opens the room.
     let first = play(&ann);
     assert_eq!(first["node"], "ann");
     let (mut cid, _) = ann.enter(&first);
     cid.join("Cid");
     bob.await_room(&first, |room| room["players"].as_array().is_some_and(|players| players.len() == 1));
     bob.wait("way to those who wait", |_| (play(&bob)["id"] == first["id"]).then_some(()));
-    // No room has a free seat.
+    // Leaves no free seat.
     let mut full = ann.make(&json!({ "game": "mastermind" }));
     let (_browser, _) = ann.enter(&full);
     full = bob.await_room(&full, |_| true);
     let (status, other) = ann.request_json("POST", "/api/play/blackjack", &Value::Null);
     assert_eq!(status, 200, "{other}");
     assert_eq!((&other["node"], &full["node"]), (&json!("bob"), &json!("ann")));
-    // The room is already open, but the list of `ann` may lag behind.
+    // The list of `ann` may lag behind.
     ann.wait("room", |rooms| rooms.iter().any(|room| room["id"] == other["id"]).then_some(()));
 }
 
@@ -240,7 +239,7 @@ fn forwarded_requests_carry_a_sealed_identity() {
     let bob = arcade.node("bob", &[&bound[..], &["--proxy", "127.0.0.1"]].concat());
     let room = ann.nuggets();
     bob.await_room(&room, |_| true);
-    // The node of the room applies its limit per client host.
+    // The limit of the room's node, per client host.
     let held: Vec<_> = (0..2).map(|_| bob.from("192.0.2.7", &room).unwrap()).collect();
     let other = bob.from("192.0.2.8", &room).unwrap();
     assert!(bob.from("192.0.2.7", &room).is_err());
@@ -273,7 +272,7 @@ fn killed_node_returns_with_its_rooms_and_seats() {
     let (head, body) = bob.get(&format!("/api/rooms/{}", id(&room)));
     assert!(head.starts_with("HTTP/1.1 503") && body.contains("'ann'"), "{head} {body}");
     let ann = arcade.again("ann", data, &["--no-default-rooms"]);
-    // The page retries until the other node has the new address.
+    // The page retries until `bob` has the new address.
     bob.wait("room at its new address", |_| {
         bob.get(&format!("/api/rooms/{}", id(&room))).0.starts_with("HTTP/1.1 200").then_some(())
     });
@@ -333,7 +332,7 @@ fn matches_continue_during_a_broker_outage() {
     assert!(ann.get("/healthz").0.starts_with("HTTP/1.1 200"));
     let lobby: Value = serde_json::from_str(&bob.get("/api/rooms").1).unwrap();
     assert_eq!(lobby["unsure"], true, "{lobby}");
-    // The match continues, also over the other node. No room can be opened.
+    // The match continues, also over the other node, but no room can be opened.
     let peer = Peer::new(native(&seen));
     assert_eq!(peer.play("Dan").letter, 'B');
     browser.until("DISPLAY");

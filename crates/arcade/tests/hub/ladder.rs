@@ -27,7 +27,7 @@ use crate::{
     support::{Hub, native},
 };
 
-/// Returns the login that the program sends.
+/// Returns the login.
 fn join(hub: &Hub, name: &str) -> String {
     let (status, answer) = hub.request_json("POST", "/api/ladder/join", &json!({ "name": name }));
     assert_eq!((status, &answer["name"]), (200, &json!(name)), "{answer}");
@@ -65,7 +65,7 @@ impl Again {
         let thread = thread::spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
                 once(&stopped);
-                // A shell loop that restarts a program has a similar delay.
+                // A delay as in a shell loop.
                 thread::sleep(Duration::from_millis(50));
             }
         });
@@ -78,7 +78,7 @@ impl Again {
         Self::and_again(move |_| {
             let mut command = Command::new(&python);
             command.arg(&path).args(&arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            // The exit status does not matter to the ladder.
+            // The ladder ignores the exit status.
             let _ = command.status();
         })
     }
@@ -87,12 +87,12 @@ impl Again {
 impl Drop for Again {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // Does not join the thread: its connection may last until the hub is dropped later.
+        // Not joined: its connection may last until the hub is dropped.
         drop(self.thread.take());
     }
 }
 
-/// Reads until `until` arrives. `None` if the connection ends before.
+/// `None` if the connection ends before `until` arrives.
 fn join_dealer(door: SocketAddr, login: &str, until: &str) -> Option<TcpStream> {
     let mut stream = TcpStream::connect(door).ok()?;
     stream.write_all(format!("JOIN {login}\0").as_bytes()).ok()?;
@@ -144,11 +144,10 @@ fn sound_programs_rank_above_programs_that_crash_and_hang() {
     };
     for sound in ["Ann", "Bob"] {
         assert_eq!(lost(&board["recent"], sound), 0, "{board:#}");
-        // Only Crash is certain to rate lower, because Hang wins a match in which Crash crashes first.
+        // Only Crash certainly rates lower: Hang wins a match in which Crash crashes first.
         assert!(row(sound)["rating"].as_i64() > row("Crash")["rating"].as_i64(), "{board:#}");
         assert_eq!(row(sound)["proven"], true);
     }
-    // Each match is stored, rated for the ladder, and has a replay.
     let id = board["recent"][0]["id"].as_str().unwrap();
     let (_, found) = hub.request_json("GET", &format!("/api/matches/{id}"), &Value::Null);
     assert_eq!((&found["class"], &found["rated"], &found["replay"]), (&json!("ladder"), &json!(true), &json!(true)));
@@ -165,7 +164,7 @@ fn sound_programs_rank_above_programs_that_crash_and_hang() {
     }
     assert!(number("arcade_ladder_matches_total{game=\"robots\"}") < 1.0, "{numbers}");
     drop(programs);
-    // The recent matches are restored after a restart, with their ranks and losses.
+    // Recent matches are restored with their ranks and losses.
     let before = board["recent"].as_array().unwrap().clone();
     let hub = Hub::again(hub.kill(), &["--no-default-rooms", "--ladder", "blackjack"]);
     let after = hub.wait("matches of before", |_| {
@@ -209,7 +208,7 @@ fn lone_program_plays_bots_with_replays() {
     });
     assert_eq!((&found["class"], &found["rated"], &found["replay"]), (&json!("ladder"), &json!(true), &json!(true)));
     assert_eq!(hub.json(&format!("/api/matches/{id}/timeline"))["seats"].as_array().unwrap().len(), 2);
-    // The download has each guess with its latency, but neither the join nor the key.
+    // The download has each guess with its latency, but no login.
     let (head, text) = hub.get(&format!("/api/matches/{id}/lines"));
     assert!(head.starts_with("HTTP/1.1 200") && head.contains(&format!("filename=\"{id}.jsonl\"")), "{head}");
     for secret in [&*login, "PLAY", "127.0.0.1", "seed"] {
@@ -251,20 +250,20 @@ fn wrong_key_is_rejected_with_the_reason() {
     let mut received = String::new();
     stream.read_to_string(&mut received).unwrap();
     assert!(received.starts_with("ROOM race 4 8 yes 2\nBYE this key does not prove the name Ann"), "{received}");
-    // The source of a datagram can be forged, so wrong keys in datagrams do not count as attempts of the host.
+    // The source of a datagram can be forged, so its wrong keys are not counted for the host.
     for _ in 0..30 {
         assert!(send(&format!("PLAY {other}")).starts_with("QUIT this key does not prove the name Ann"));
     }
     let mut socket = hub.socket("/ladder/nuggets/socket", None).unwrap();
     socket.send(&format!("PLAY {other}"));
     assert!(socket.binary().starts_with(b"QUIT this key does not prove the name Ann"));
-    // The robots protocol has no message for reasons, so a second Hello contains the reason as the name of the server.
+    // Robots has no message for reasons, so a second Hello contains the reason as the name of the server.
     let mut stream = connect(door(&hub, "robots"));
     stream.write_all(b"\x00\x03Ann").unwrap();
     let mut received = vec![];
     stream.read_to_end(&mut received).unwrap();
     assert!(String::from_utf8_lossy(&received).contains("say your name as NAME#KEY"), "{received:?}");
-    // The key of a released name is invalid, even for a program that is already waiting.
+    // The key of a released name is invalid, also for a waiting program.
     let (name, key) = login.split_once('#').unwrap();
     let mut waiting = connect(door(&hub, "mastermind"));
     waiting.write_all(format!("PLAY {login}\n").as_bytes()).unwrap();
@@ -287,7 +286,7 @@ fn program_on_the_host_of_the_hub_takes_no_seat_at_the_port_of_a_match() {
     let [ann, bob] = ["Ann", "Bob"].map(|name| join(&hub, name));
     let room = |game: &str| native(&hub.wait("match", |rooms| rooms.iter().find(|room| room["game"] == game).cloned()));
 
-    // Two programs play each other, and the intruders run on the same host.
+    // The intruders run on the same host as the two programs.
     let players = [&ann, &bob].map(|login| {
         let mut player = BufReader::new(connect(door(&hub, "mastermind")));
         player.get_mut().write_all(format!("PLAY {login}\n").as_bytes()).unwrap();
@@ -354,7 +353,7 @@ fn program_connects_by_websocket() {
     let login = join(&hub, "Ann");
     let mut socket = hub.socket("/ladder/mastermind/socket", None).unwrap();
     let mut text = String::new();
-    // For a stream protocol, frames may split the stream anywhere.
+    // Frames may split a stream protocol anywhere.
     socket.send("PLAY ");
     socket.send(&format!("{login}\n"));
     while !text.contains("TURN 1") {

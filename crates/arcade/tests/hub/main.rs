@@ -1,4 +1,4 @@
-//! Tests of the hub as a process, with WebSocket connections of browsers and native clients.
+//! Tests of the hub as a process, with browsers (WebSocket) and native clients.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 #[cfg(unix)]
@@ -49,12 +49,12 @@ fn browser_and_native_client_share_a_match() {
     browser.until("DISPLAY");
     let native = Peer::new(native(&room));
     assert_eq!(native.play("Bob").letter, 'B');
-    // A new player causes a new display for all clients.
+    // Because of the new player.
     browser.until("DISPLAY");
     browser.send("KEY h");
     browser.send("KEY l");
     native.expect("DISPLAY");
-    // Names are escaped in the markup.
+    // Names are escaped.
     let (head, page) = hub.wait("page with both", |_| Some(hub.get("/")).filter(|(_, page)| page.contains("Bob")));
     assert!(page.contains("Bob") && page.contains("\\u003cscript>") && !page.contains("<script>\""), "{page}");
     assert!(head.contains("content-security-policy: default-src 'none'; script-src 'self'"), "{head}");

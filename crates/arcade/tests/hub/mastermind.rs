@@ -98,10 +98,10 @@ fn daily_puzzle_survives_a_restart_and_watchers_see_only_answers() {
     browser.send("NEW");
     let answer = browser.until("");
     assert!(answer.starts_with("NO there is one puzzle a day") || answer.starts_with('{'), "{answer}");
-    // Quick play never leads to the daily puzzle.
+    // Quick play excludes the daily puzzle.
     let (_, played) = hub.request_json("POST", "/api/play/mastermind", &Value::Null);
     assert_eq!(played["options"]["mode"], "solo");
-    // Another room of the same hub has the same puzzle, unless the day ends during the test.
+    // Another room has the same puzzle, unless the day ends during the test.
     let hub = Hub::again(hub.kill(), &[]);
     let (mut browser, _) = hub.enter(&hub.make(&json!({ "game": "mastermind", "mode": "daily" })));
     let again = browser.until("ROOM daily 4 8 yes ");

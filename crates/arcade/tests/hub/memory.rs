@@ -13,17 +13,17 @@ use testkit::{PATIENCE, TempDir};
 
 use crate::support::{Hub, record};
 
-/// One unread response on each connection takes 640 MiB in total.
+/// One unread response per connection is 640 MiB in total.
 const ANSWERS: usize = 640;
 /// In bytes.
 const LENGTH: usize = 1 << 20;
-/// The kernel buffers up to 4 MiB of responses.
+/// More than the kernel buffers, which hold up to 4 MiB.
 const IN_A_ROW: usize = 6;
 const HOSTS: usize = 4;
-/// In bytes: 64 MiB for all responses, the memory to create them, and the memory that the allocator retains.
+/// In bytes: 64 MiB for all responses, the memory to create them, and what the allocator retains.
 const MOST: f64 = 220e6;
 
-/// A map of 30 kB, which a watcher is sent after each of the 100 moves.
+/// A map of 30 kB, sent to a watcher after each of 100 moves.
 fn record_match(journals: &Path) {
     let wall = format!("+{}+\n", "-".repeat(298));
     let map = format!("{wall}{}{wall}", format!("|{}|\n", ".".repeat(298)).repeat(98));
@@ -49,7 +49,7 @@ fn send_request(hub: &Hub, client: &str, path: &str) -> TcpStream {
     stream
 }
 
-/// The responses exceed the kernel buffers, so the hub has to hold one.
+/// Exceeds the kernel buffers, so that the hub has to hold a response.
 fn send_requests(hub: &Hub, client: &str, path: &str) -> TcpStream {
     let mut stream = hub.connect();
     let head = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nX-Forwarded-For: {client}\r\n\r\n", hub.address);
@@ -63,7 +63,7 @@ fn answer(mut stream: TcpStream) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// In bytes, from the metrics.
+/// In bytes.
 fn resident(hub: &Hub) -> f64 {
     let (_, numbers) = hub.get("/metrics");
     let line = numbers.lines().find_map(|line| line.strip_prefix("process_resident_memory_bytes ")).unwrap();
@@ -92,7 +92,7 @@ fn unread_responses_take_bounded_memory() {
         (0..ANSWERS).map(|number| send_requests(&hub, &format!("198.51.100.{}", 10 + number % HOSTS), &path)).collect();
     let (mut most, mut begun) = (before, 0);
     for (number, stream) in greedy.iter().enumerate() {
-        // The response starts, or the request is rejected, or the connection is closed.
+        // A response, a rejection, or the end of the connection.
         let mut first = [0; 12];
         begun += usize::from(stream.peek(&mut first).unwrap() == first.len() && first.ends_with(b"200"));
         if number % 16 == 0 {

@@ -52,7 +52,7 @@ fn metrics_count_and_contain_no_names() {
     assert!(value("process_resident_memory_bytes") > 1e6 && value("process_cpu_seconds_total") > 0.0);
 }
 
-/// Words that metric names must not contain: units other than the base units of Prometheus, and types.
+/// Not allowed in names: types, and units other than the base units of Prometheus.
 const WRONG: [&str; 14] = [
     "milliseconds",
     "ms",
@@ -111,7 +111,7 @@ fn metrics_are_local_unless_configured() {
         let answer = request("/metrics", header);
         assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("--metrics"), "{answer}");
     }
-    // The separate address serves only the metrics.
+    // This address serves only metrics.
     let port: u16 = hub.process.wait_stderr("the metrics address", |log| {
         let (_, rest) = log.split_once("http://127.0.0.1:")?;
         rest.split_once("/metrics")?.0.parse().ok()
@@ -129,7 +129,7 @@ fn metrics_are_local_unless_configured() {
 #[test]
 fn dashboard_shows_exactly_the_exported_metrics() {
     let hub = Hub::start();
-    // A request is counted after its response.
+    // Counted after its response.
     hub.rooms();
     let samples = scrape(&hub);
     let exported: BTreeSet<&str> = samples.keys().map(|name| name.split('{').next().unwrap()).collect();

@@ -1,4 +1,4 @@
-//! The description in `openapi.json` of the hub, and a check of responses against it.
+//! Checks responses against `openapi.json`.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ impl Description {
         let (_, methods) = paths
             .iter()
             .filter(|(pattern, _)| fits(pattern, path))
-            // A literal path takes precedence over a path with a placeholder.
+            // Literal paths take precedence over placeholders.
             .min_by_key(|(pattern, _)| pattern.matches('{').count())
             .unwrap_or_else(|| panic!("{path} is not described"));
         let responses = &methods[method.to_ascii_lowercase()]["responses"];

@@ -1,5 +1,4 @@
-//! Host names and origins that the hub accepts, also behind a reverse proxy, against requests of pages of other sites
-//! and DNS rebinding.
+//! Accepted host names and origins, also behind a reverse proxy, against requests of other sites and DNS rebinding.
 
 use std::io::{Read as _, Write as _};
 
@@ -12,7 +11,7 @@ use crate::{
     support::{Hub, native},
 };
 
-/// From a browser, if the host name of another site resolves to the hub.
+/// From a browser, for a host name of another site that resolves to the hub.
 const EVIL: [(&str, &str); 2] = [("Host", "evil.example"), ("Origin", "http://evil.example")];
 
 fn request_with(hub: &Hub, method: &str, path: &str, headers: &[(&str, &str)]) -> String {
@@ -54,7 +53,7 @@ fn behind_a_proxy() -> Hub {
     Hub::with(&["--proxy", "127.0.0.1", "--public-url", "https://play.example.org"])
 }
 
-/// Forwarded by a proxy for a page at an origin.
+/// As a proxy forwards it for a page at an origin.
 fn passed<'a>(host: &'a str, origin: &'a str, proto: &'a str) -> [(&'a str, &'a str); 4] {
     [("Host", host), ("Origin", origin), ("X-Forwarded-For", "198.51.100.1"), ("X-Forwarded-Proto", proto)]
 }
@@ -87,14 +86,14 @@ fn sockets_open_at_any_port_of_the_proxy() {
 #[test]
 fn misconfigured_proxy_is_logged_once() {
     let hub = behind_a_proxy();
-    // The headers with `proxy_set_header Host $host`.
+    // With `proxy_set_header Host $host`.
     let wrong = passed("play.example.org", "https://play.example.org:8443", "https");
     for _ in 0..30 {
         assert!(matches!(hub.socket_with("/live", &wrong), Err(Error::Http(answer)) if answer.status() == 403));
     }
     let line = "rejected a request of a page at 'https://play.example.org:8443' to the hub as 'play.example.org'";
     eventually("nothing is logged", || hub.process.stderr().contains(line));
-    // The header without any `proxy_set_header Host`, if the hub has another name.
+    // Without any `proxy_set_header Host`, if the hub has another name.
     let unknown = hub.raw("GET / HTTP/1.1\r\nHost: upstream\r\nConnection: close\r\n\r\n");
     assert!(unknown.starts_with("HTTP/1.1 421"), "{unknown}");
     let (finished, _) = hub.end();
@@ -117,7 +116,7 @@ fn public_url_decides_links_hosts_origins_and_paths() {
     let page = hub.get("/games/rooms/nuggets-1").1;
     assert!(page.contains(r#"data-public="https://play.example.org/games/""#), "{page}");
     assert!(page.contains(r#"src="/games/js/start.js""#) && !page.contains("=\"/js/"), "{page}");
-    // A proxy may pass the path or strip the prefix.
+    // A proxy may keep or strip the prefix.
     for path in ["/games/js/main.js", "/js/main.js", "/games", "/games/", "/games?game=robots"] {
         assert!(hub.get(path).0.starts_with("HTTP/1.1 200"), "{path}");
     }
@@ -143,12 +142,12 @@ fn proxy_protocol_states_the_client_of_the_page_and_of_rooms() {
         let head = "HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close";
         write!(stream, "{header}{request} {head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
         let mut answer = vec![];
-        // Fails if the connection is reset.
+        // Fails after a reset.
         let _ = stream.read_to_end(&mut answer);
         String::from_utf8(answer).unwrap()
     };
     let send = |header: &str, request: &str| send_with(header, request, "");
-    // Metrics are for programs on this machine only.
+    // Only for programs on this machine.
     assert!(send("PROXY UNKNOWN\r\n", "GET /metrics").starts_with("HTTP/1.1 200"));
     assert!(send(client, "GET /metrics").starts_with("HTTP/1.1 403"));
     for wrong in ["", "PROXY TCP4 198.51.100.7\r\n", &client[1..]] {

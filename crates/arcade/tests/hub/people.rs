@@ -54,7 +54,7 @@ fn name_moves_to_another_device_and_is_released() {
     assert_eq!(post("/api/names/release", json!({ "name": "Ann", "key": key(1) })).0, 403);
     assert_eq!(post("/api/names/release", json!({ "name": "Ann", "key": key(6) })).0, 204);
     assert_eq!(post("/api/names", json!({ "name": "Ann", "key": key(7) })).0, 204, "it is free at once");
-    // After many wrong codes, the host can still redeem the right one.
+    // Wrong codes do not block the right one.
     for _ in 0..21 {
         assert_eq!(redeem(&json!("abcdef-abcdef"), 8).0, 404);
     }
@@ -86,7 +86,7 @@ fn name_in_its_own_letters_survives_a_restart_and_is_in_results() {
     let mut browser = hub.enter_as(&room, &json!({ "key": key(1), "seat": hello }));
     browser.until("OK B");
     hub.await_room(&room, is_shown);
-    // A player of a program may have the name of the wire.
+    // A native player may have this wire name.
     let bob = Peer::new(native(&room));
     bob.send("PLAY Lukasz");
     bob.expect("OK C");

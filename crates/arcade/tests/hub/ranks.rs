@@ -1,11 +1,11 @@
-//! Ways to reach the top of a leaderboard without playing well.
+//! Attempts to lead a leaderboard without playing well.
 
 use mastermind::Rules;
 use serde_json::{Value, json};
 
 use crate::support::{Browser, Hub, key};
 
-/// Joins a room of mastermind.
+/// Joins a mastermind room as the owner of a name.
 fn owner(hub: &Hub, room: &Value, name: &str) -> Browser {
     let key = key(name.bytes().fold(7, u8::wrapping_add));
     assert_eq!(hub.request_json("POST", "/api/names", &json!({ "name": name, "key": key })).0, 204);
@@ -13,7 +13,7 @@ fn owner(hub: &Hub, room: &Value, name: &str) -> Browser {
     browser.until("ROOM");
     browser.send(&format!("PLAY {name}"));
     browser.until("OK");
-    // The hub verifies the name during the game. Polling over HTTP leaves the messages of the game to the caller.
+    // The name is verified during the game. Polling over HTTP leaves the messages of the game to the caller.
     let is_proven = |player: &Value| player["name"] == name && player["proven"] == true;
     hub.await_room(room, |room| room["players"].as_array().unwrap().iter().any(is_proven));
     browser
@@ -34,7 +34,7 @@ fn left_games_count_as_lost_and_games_with_hints_are_casual() {
     for _ in 0..3 {
         let mut ann = owner(&hub, &room, "Ann");
         for turn in 1..=9 {
-            // The guess is right in 1 of 4,096 games. Nine wrong guesses do not end a game.
+            // Right in 1 of 4,096 games. Nine wrong guesses do not end a game.
             ann.send("GUESS 1111");
             ann.until(&format!("ROW 1 {turn} "));
         }
@@ -92,10 +92,10 @@ fn daily_puzzle_is_secret_and_counts_once_for_a_proven_name() {
         (1, &json!("Ann"), &json!(1), &json!(11.0))
     );
     assert_eq!(provisional(&hub, "4-repeats", ""), [] as [Value; 0], "outside the other means");
-    // All games of a day have the same puzzle, which the date alone does not determine.
+    // The puzzle is the same for all games of a day, and the date alone does not determine it.
     codes.dedup();
     let day = (20_000..40_000).map(mastermind::Day).find(|day| day.to_string() == date).unwrap();
     let by_date = day.puzzle(Rules::new(4, 8, true).unwrap()).to_string();
-    // The day may end during the test. The puzzles are equal on 1 of 4,096 days.
+    // The day may end during the test. Two puzzles are equal on 1 of 4,096 days.
     assert!(codes.len() <= 2 && codes[0] != by_date, "{codes:?} {by_date}");
 }

@@ -13,7 +13,7 @@ use testkit::{TempDir, eventually, peer::Peer};
 
 use crate::support::{Hub, native, record};
 
-/// Checks that rooms, and players of nuggets and blackjack, continue after `restart`.
+/// Checks that rooms and players continue after `restart`.
 fn check_restart(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     let hub = Hub::start();
     let usual = hub.rooms().len();
@@ -24,7 +24,7 @@ fn check_restart(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     let (mut browser, token) = hub.enter(&room);
     browser.send("PLAY Bob");
     assert_eq!(browser.until("OK"), "OK B");
-    // A table for two, where the second player joins after the restart.
+    // For two, of whom the second joins after the restart.
     let table = hub.room("blackjack");
     let (mut gambler, seat) = hub.enter(&table);
     gambler.send("JOIN Cid");
@@ -69,7 +69,7 @@ fn rooms_and_players_continue_after_kill_9() {
 fn rooms_and_players_continue_after_sigterm() {
     check_restart(|hub| {
         let (finished, data) = {
-            // The first signal waits for running matches. The second one, from `end`, does not.
+            // The first signal waits for running matches; the second one, from `end`, does not.
             hub.process.terminate();
             hub.process
                 .wait_stderr("the news that matches go on", |text| text.contains("matches continue").then_some(()));
@@ -115,7 +115,7 @@ fn two_hubs_do_not_share_their_data() {
     assert!(finished.stderr.contains("another hub runs with the data in"), "{}", finished.stderr);
 }
 
-/// Returns the id of the last match.
+/// Returns the last match's id.
 fn left_by_an_earlier_hub(data: &TempDir, matches: u32) -> String {
     let config = robots::Config {
         parameters: robots::Parameters {

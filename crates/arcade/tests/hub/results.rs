@@ -33,7 +33,7 @@ fn returning_browser_proves_its_name_after_a_restart() {
     browser.until("TURN 1");
     let is_proven = |room: &Value| room["players"][0]["proven"] == true;
     hub.await_room(&room, is_proven);
-    // Waits until the proof of the name is stored.
+    // Until the proof of the name is stored.
     hub.wait("nothing to write", |_| hub.get("/readyz").1.contains("\"waiting\":0").then_some(()));
     assert_eq!(hub.request_json("POST", "/api/names", &json!({ "name": "Bob", "key": key(2) })).0, 204);
     let hub = Hub::again(hub.kill(), &[]);
@@ -41,7 +41,7 @@ fn returning_browser_proves_its_name_after_a_restart() {
     let mut browser = hub.enter_as(&room, &json!({ "key": key(1), "seat": hello["seat"] }));
     browser.until("TURN 1");
     hub.await_room(&room, is_proven);
-    // A further game in the seat that was taken before the restart.
+    // Another game in the seat from before the restart.
     browser.send("RESIGN");
     browser.until("OVER 1");
     hub.matches(1);
@@ -108,7 +108,7 @@ fn match_is_served_in_all_forms(options: &[&str]) {
             })
             .collect();
         assert_eq!((kinds[0], kinds.last()), (HELLO, Some(&GAME_ENDED)), "{kinds:?}");
-        // The full history comes first.
+        // Each section starts with the full history.
         let later = hub.json(&format!("/api/matches/{id}/frames?from={length}&to={length}{seat}"));
         assert_eq!(later["frames"][0][0], length);
     }
@@ -124,7 +124,7 @@ fn match_is_served_in_all_forms(options: &[&str]) {
     assert_eq!(ties["wins"].as_u64().unwrap() + ties["losses"].as_u64().unwrap() + ties["ties"].as_u64().unwrap(), 1);
     assert_eq!(hub.json("/api/matches?game=robots&player=Ann&kind=proven")["matches"].as_array().unwrap().len(), 1);
     assert_eq!(hub.json(&format!("/api/matches?before={id}"))["matches"], json!([]));
-    // The lobby shows a match some time after the database has it.
+    // The lobby shows a match later than the database.
     hub.wait("match in the lobby", |_| hub.get("/").1.contains(id).then_some(()));
     let (head, page) = hub.get(&format!("/matches/{id}"));
     assert!(

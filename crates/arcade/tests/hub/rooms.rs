@@ -22,13 +22,13 @@ fn refused((found, answer): (u16, Value), status: u16, why: &str) {
     drop(answer);
 }
 
-/// The value of the first such field in a frame of the hub.
+/// The first such field in a frame of the hub.
 pub(crate) fn await_field(browser: &mut Browser, field: &str) -> Value {
     let has = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|answer| answer.get(field).is_some());
     serde_json::from_str::<Value>(&browser.find(has)).unwrap()[field].take()
 }
 
-/// Joins a room of nuggets. Returns the socket and the seat token.
+/// Joins a nuggets room. Returns the socket and the seat token.
 fn play(hub: &Hub, room: &Value, name: &str, entry: &Value) -> (Browser, Value) {
     let mut browser = hub.enter_as(room, entry);
     let seat = await_field(&mut browser, "seat");
@@ -69,7 +69,7 @@ fn only_the_owner_commands_a_room_even_after_a_restart() {
     stranger.send("PLAY Eve");
     stranger.expect("QUIT The owner of this room has locked it");
     await_field(&mut hub.enter_as(&room, &json!({ "watch": true })), "room");
-    // The token of a seat in use does not admit another window as a new player.
+    // The token of a seat in use does not admit another window as a player.
     assert_eq!(hub.enter_as(&room, &json!({ "past": ann_seat })).ending().0, 4008);
     assert_eq!(obeyed(&hub, &room, json!({ "do": "unlock" }))["locked"], false);
     let (mut eve, _) = play(&hub, &room, "Eve", &json!({}));
@@ -112,7 +112,6 @@ fn removal_binds_to_the_player_and_only_a_block_to_the_network() {
     renamed.send("PLAY Eve");
     renamed.until("QUIT The owner of this room has removed you");
     assert_eq!(renamed.ending().0, 4006);
-    // Others behind the same address are not affected.
     let mut bob = hub.reconnect(&room, bob_seat.as_str().unwrap());
     bob.until("OK C");
     let (dan, dan_seat) = play(&hub, &room, "Dan", &json!({}));
@@ -143,7 +142,7 @@ fn owner_adds_bots_starts_the_match_and_removes_them() {
     refused(order(&hub, &room, &room["owner_token"], json!({ "do": "start" })), 409, "no_players");
     ann.join("Ann");
     hub.seated(&room, 1);
-    // In a room with an owner, a seat does not suffice to add bots.
+    // In an owned room, a seat is not enough to add bots.
     let path = format!("/api/rooms/{}/bots", id(&room));
     refused(hub.request_json("POST", &path, &json!({ "seat": token })), 403, "not_room_owner");
     let bots = |number: u8| obeyed(&hub, &room, json!({ "do": "bots", "number": number, "level": "easy" }));
@@ -183,7 +182,7 @@ fn ownership_passes_by_command_or_to_the_longest_member() {
     drop(cid);
     let third = await_field(&mut bob, "owner");
     assert_eq!(order(&hub, &room, &third, json!({ "do": "unlock" })).0, 200);
-    // The owner who was away remains one.
+    // The absent owner remains an owner.
     let hub = Hub::again(hub.kill(), &["--owner-away", "1"]);
     for token in [&second, &third] {
         assert_eq!(order(&hub, &room, token, json!({ "do": "lock" })).0, 200, "it is written down");
@@ -219,10 +218,10 @@ fn phrases_reach_only_pages_at_a_bounded_rate() {
         let event = json!({ "seat": "A", "name": "Ann", "phrase": phrase });
         assert_eq!((await_field(&mut ann, "said"), await_field(&mut watcher, "said")), (event.clone(), event));
     }
-    // Further phrases exceed the limit. A malformed message still causes an error.
+    // Further phrases exceed the limit, but malformed messages still cause errors.
     ann.send("nonsense");
     assert!(ann.find(|text| text.contains("said") || text.starts_with("ERROR")).starts_with("ERROR"));
-    // A native client receives only datagrams of the game.
+    // A native client receives only messages of the game.
     bob.send("KEY nonsense");
     bob.expect("ERROR");
 }

@@ -23,7 +23,7 @@ use crate::{
     support::Hub,
 };
 
-/// The id of the user who runs the hub, which has no name in the system.
+/// Runs the hub, and has no name in the system.
 const USER: u32 = 61_234;
 
 struct Machine {
@@ -32,7 +32,7 @@ struct Machine {
 }
 
 impl Machine {
-    /// `None` if the test does not run as root.
+    /// `None` without root.
     fn new() -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             eprintln!("skipped: it needs root, to run programs as two users");
@@ -166,7 +166,7 @@ fn commands_as_root_leave_the_files_of_the_hub_to_its_user() {
     done(&hub, &["report", "list"]);
     let finished = machine.arcade(&["--port", "0", "doctor"]);
     assert!(finished.stdout.contains("is writable and private"), "{finished:?}");
-    // The hub itself cannot write to the directory of root.
+    // The hub cannot write to the directory of root.
     let file = machine.path("backup.tar");
     let output = done(&hub, &["backup", file.to_str().unwrap()]);
     assert!(output.starts_with(&format!("'{}' has ", file.display())), "{output}");

@@ -66,7 +66,7 @@ fn second_window_yields_to_the_first_while_that_is_connected() {
     });
 }
 
-/// Returns the names and the addresses of the first `count` players that robots announces.
+/// Names and addresses of the first `count` players that robots announces.
 fn accepted(browser: &mut Browser, count: usize) -> Vec<(String, String)> {
     let mut players = vec![];
     while players.len() < count {
@@ -135,7 +135,7 @@ fn ban_removes_a_retained_seat_after_a_restart() {
     let ban = ban.args(["ban", "192.0.2.66", "--data"]).arg(hub.data.path());
     assert_eq!(testkit::process::Process::run(ban).code, Some(0));
     hub.wait("Ann alone", |rooms| (names(rooms) == ["Ann"]).then_some(()));
-    // The token of the banned seat is invalid. Ann can reconnect.
+    // Only the token of the banned seat is invalid.
     assert_eq!(hub.reconnect(&room, &tokens[0]).ending().0, 4002);
     assert_eq!(hub.reconnect(&room, &tokens[1]).until("OK"), "OK B");
 }

@@ -45,7 +45,7 @@ impl Hub {
 
     pub(crate) fn again(data: Arc<TempDir>, options: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
-        // Arenas per thread would make measurements of the memory of the hub inaccurate.
+        // Arenas per thread would distort measurements of memory.
         command.env("MALLOC_ARENA_MAX", "1");
         Self::run(command, data, options)
     }
@@ -56,7 +56,7 @@ impl Hub {
         Self { process, address, data }
     }
 
-    /// Kills the hub with SIGKILL, and returns its data.
+    /// With SIGKILL. Returns the data.
     pub(crate) fn kill(self) -> Arc<TempDir> {
         let Self { process, data, .. } = self;
         process.kill();
@@ -64,14 +64,14 @@ impl Hub {
         data
     }
 
-    /// Stops the hub with SIGTERM. Returns its output and its data.
+    /// With SIGTERM. Returns the output and the data.
     pub(crate) fn end(self) -> (Finished, Arc<TempDir>) {
         let Self { process, data, .. } = self;
         process.terminate();
         (process.wait(), data)
     }
 
-    /// The head and the body of the response.
+    /// Head and body.
     pub(crate) fn get(&self, path: &str) -> (String, String) {
         self.request("GET", path, "")
     }
@@ -118,7 +118,7 @@ impl Hub {
                 return found;
             }
             assert!(Instant::now() < until, "no {what} in {rooms:?}\n{}", self.process.stderr());
-            // The rate limit is 50 requests per second and host, and `found` may send a second one.
+            // The rate limit is 50 requests per second and host, and `found` may send another one.
             thread::sleep(Duration::from_millis(50));
         }
     }
@@ -133,12 +133,12 @@ impl Hub {
         self.wait(id(room), |rooms| rooms.iter().find(|listed| listed["id"] == room["id"] && is_so(listed)).cloned())
     }
 
-    /// Waits for players with a seat, or waiting for one.
+    /// Counts players with a seat, or waiting for one.
     pub(crate) fn seated(&self, room: &Value, count: usize) {
         self.await_room(room, |room| room["players"].as_array().is_some_and(|players| players.len() == count));
     }
 
-    /// Waits for at least `count` matches, and returns them oldest first.
+    /// Waits for at least `count` matches; the oldest is first.
     pub(crate) fn matches(&self, count: usize) -> Vec<Value> {
         self.wait("stored matches", |_| {
             let mut matches = self.json("/api/matches?limit=100")["matches"].as_array().unwrap().clone();
@@ -165,19 +165,18 @@ impl Hub {
         room
     }
 
-    /// The match starts when the first player joins.
+    /// The match starts with the first player.
     pub(crate) fn nuggets(&self) -> Value {
         self.make(&serde_json::json!({ "game": "nuggets", "countdown": 0 }))
     }
 
-    /// Enters a room as a player. Returns the socket and the seat token.
+    /// Returns the socket and the seat token.
     pub(crate) fn enter(&self, room: &Value) -> (Browser, String) {
         let mut browser = self.socket(&format!("/rooms/{}/socket", id(room)), None).unwrap();
         let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
         (browser, hello["seat"].as_str().unwrap().to_owned())
     }
 
-    /// Opens a socket that sends `entry` first.
     pub(crate) fn enter_as(&self, room: &Value, entry: &Value) -> Browser {
         let path = format!("/rooms/{}/socket?enter=true", id(room));
         let mut browser = self.socket(&path, None).unwrap();
@@ -185,12 +184,11 @@ impl Hub {
         browser
     }
 
-    /// Opens a socket to the seat of a token.
     pub(crate) fn reconnect(&self, room: &Value, token: &str) -> Browser {
         self.enter_as(room, &serde_json::json!({ "seat": token }))
     }
 
-    /// Opens a socket as a proxy forwards it for a browser at `host`.
+    /// As a proxy forwards it for a browser at `host`.
     pub(crate) fn from(&self, host: &str, room: &Value) -> Result<Browser, Error> {
         self.socket_with(&format!("/rooms/{}/socket", id(room)), &[("X-Forwarded-For", host)])
     }
@@ -200,7 +198,7 @@ impl Hub {
         self.socket_with(path, origin.as_slice())
     }
 
-    /// The default for `Host` is the address of the hub.
+    /// `Host` defaults to the address of the hub.
     pub(crate) fn socket_with(&self, path: &str, headers: &[(&str, &str)]) -> Result<Browser, Error> {
         let host = headers.iter().find(|(name, _)| *name == "Host").map(|(_, host)| (*host).to_owned());
         let host = host.unwrap_or_else(|| self.address.to_string());
@@ -236,7 +234,7 @@ pub(crate) fn native(room: &Value) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()))
 }
 
-/// A room with one player, for whom `play` acts. Returns the id of the journal.
+/// Records a room with one player, for whom `play` acts. Returns the id of the journal.
 pub(crate) fn record<E: Recorded>(
     journals: &Path,
     engine: E,
@@ -282,7 +280,7 @@ impl Browser {
         self.find(|text| text.starts_with(front))
     }
 
-    /// The code and the reason.
+    /// Code and reason.
     pub(crate) fn ending(&mut self) -> (u16, String) {
         loop {
             if let Message::Close(Some(close)) = self.0.read().unwrap() {
@@ -293,7 +291,7 @@ impl Browser {
 
     pub(crate) fn find(&mut self, wanted: impl Fn(&str) -> bool) -> String {
         loop {
-            // The text "{}" of the hub contains no data.
+            // The text "{}" contains no data.
             if let Message::Text(text) = self.0.read().unwrap()
                 && text != "{}"
                 && wanted(&text)

@@ -106,7 +106,7 @@ fn plain_http_is_redirected_to_tls() {
     let mut browser = certificate.socket(hub.address, "/rooms/nuggets-1/socket", "https").unwrap();
     browser.send(Message::text("PLAY Ann")).unwrap();
     assert_eq!(until(&mut browser, "OK"), "OK A");
-    // A page without TLS could be forged.
+    // A page without TLS can be forged.
     let refused = certificate.socket(hub.address, "/live", "http");
     assert!(matches!(&refused, Err(Error::Http(answer)) if answer.status() == 403), "{refused:?}");
     let plain = |request: &str| hub.raw(&format!("{request}Connection: close\r\n\r\n"));
@@ -138,7 +138,6 @@ fn sighup_renews_the_certificate_and_keeps_connections() {
     until(&mut browser, "OK A");
     let before = certificate.der.clone();
     certificate.renew(2102);
-    // The hub still uses the previous certificate.
     assert!(certificate.get(hub.address, "/healthz").is_err());
     hub.process.hang_up();
     hub.process.wait_stderr("the renewal", |log| log.contains("ends on 2102-01-01").then_some(()));
@@ -149,7 +148,6 @@ fn sighup_renews_the_certificate_and_keeps_connections() {
         (log.contains("keeping the previous certificate") && log.contains("contains no private key")).then_some(())
     });
     assert!(certificate.get(hub.address, "/healthz").unwrap().starts_with("HTTP/1.1 200"));
-    // The match continues over the existing connection.
     browser.send(Message::text("nonsense")).unwrap();
     until(&mut browser, "ERROR");
     assert_eq!(browser.get_ref().conn.peer_certificates(), Some(&[before][..]));

@@ -77,7 +77,7 @@ fn get(address: std::net::SocketAddr, path: &str) -> (String, String) {
     (head.to_owned(), body.to_owned())
 }
 
-/// Returns the process, its address, and its first line of output.
+/// Returns the process, its address and its first line of output.
 fn replay(file: &Path) -> (Process, std::net::SocketAddr, String) {
     let process = Process::start(Command::new(env!("CARGO_BIN_EXE_arcade")).arg("replay").arg(file));
     let line = process.wait_stdout("its address", |text| Some(text.split_once('\n')?.0.to_owned()));

@@ -11,8 +11,7 @@ fn picture<T>(page: &mut Browser, id: &str, mut wanted: impl FnMut(&Value) -> Op
     }
 }
 
-/// Assembles a picture from messages until it has this part. The first picture may be empty if the hub has no data of
-/// the room yet.
+/// Assembles a picture until it has this part. The first one may be empty, if the hub has no data of the room yet.
 fn picture_with(page: &mut Browser, id: &str, part: &str) -> Value {
     let mut whole = json!({});
     picture(page, id, |message| {
@@ -50,7 +49,7 @@ fn pictures_equal_the_view_of_a_watcher() {
     player.send("PLAY Ann");
     player.until("OK A");
     picture(&mut page, id, |picture| has_letter(picture, 'A'));
-    // A page can switch to other rooms. An unknown room is ignored.
+    // A page can select other rooms. An unknown one is ignored.
     let made = hub.make(&json!({ "game": "robots", "players": 2 }));
     let other = made["id"].as_str().unwrap();
     page.send(&json!({ "pictures": [other, "nuggets-999"] }).to_string());

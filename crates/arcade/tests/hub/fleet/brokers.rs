@@ -24,7 +24,7 @@ impl Broker {
             if broker.run() {
                 return broker;
             }
-            // Another program has taken the port in the meantime.
+            // Another program has taken the port meanwhile.
             assert!(begun.elapsed() < PATIENCE, "the server does not start");
         }
     }

@@ -15,7 +15,7 @@ use crate::{
     support::native,
 };
 
-/// Between a node and its broker. While it is cut, data is held back and delivered later, as by TCP retransmission.
+/// Between a node and its broker. While it is cut, data is delayed, as by TCP retransmission.
 struct Network {
     address: SocketAddr,
     is_cut: Arc<(Mutex<bool>, Condvar)>,
@@ -51,7 +51,6 @@ fn await_network((is_cut, changed): &(Mutex<bool>, Condvar)) {
     drop(changed.wait_while(is_cut.lock().unwrap(), |is_cut| *is_cut).unwrap());
 }
 
-// Until one of the streams ends.
 fn carry(mut from: TcpStream, mut to: TcpStream, is_cut: &(Mutex<bool>, Condvar)) {
     let mut buffer = [0; 16 << 10];
     while let Ok(count @ 1..) = from.read(&mut buffer) {
@@ -64,7 +63,7 @@ fn carry(mut from: TcpStream, mut to: TcpStream, is_cut: &(Mutex<bool>, Condvar)
     let _ = to.shutdown(Shutdown::Both);
 }
 
-/// The arcade, the same arcade as node `ann` reaches it, and the network in between.
+/// The arcade, the same as `ann` reaches it, and the network in between.
 fn arcades(broker: &Broker) -> (Arcade, Arcade, Network) {
     let all = Arcade::at(&broker.address());
     let address = broker.address();
@@ -89,7 +88,7 @@ fn isolated_node_stops_publishing_before_its_rooms_are_taken_over() {
     assert_eq!(browser.until("OK"), "OK B");
     is_copied(&ann);
     network.set(true);
-    // The other node reaches the broker, so it promises only for a short time not to take the room.
+    // The other node reaches the broker, so its promise not to take the room is short.
     is_silent(&ann, true);
     let status = done(&ann, &["status"]);
     assert!(status.contains("the rooms of this hub are suspended"), "{status}");

@@ -25,7 +25,7 @@ impl Database {
             if database.run() {
                 return database;
             }
-            // Another program has taken the port in the meantime.
+            // Another program has taken the port meanwhile.
             assert!(begun.elapsed() < PATIENCE, "the server does not start");
         }
     }
@@ -45,7 +45,7 @@ impl Database {
         answers
     }
 
-    // While it recovers, it answers with an error instead.
+    // Returns `false` while it recovers, since it then answers with an error.
     fn answers(&self) -> bool {
         let Ok(mut link) = TcpStream::connect(("127.0.0.1", self.port)) else { return false };
         let mut hello = vec![0, 0, 0, 0, 0, 3, 0, 0];
@@ -59,7 +59,7 @@ impl Database {
         format!("postgres://arcade@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// With SIGKILL; sessions have to notice that by themselves.
+    /// With SIGKILL, which sessions notice later.
     pub(super) fn kill(&mut self) {
         if let Some(mut server) = self.server.take() {
             server.kill().unwrap();
@@ -67,7 +67,7 @@ impl Database {
         }
     }
 
-    /// The server refuses to start while a session of the previous one is still ending.
+    /// Retries, since the server does not start while a session of the previous one is ending.
     pub(super) fn restart(&mut self) {
         let begun = Instant::now();
         while !self.run() {

@@ -30,14 +30,14 @@ fn client_follows_its_room_to_another_node() {
     is_copied(&ann);
     let killed = Instant::now();
     let _data = ann.kill();
-    // Occupies the port as soon as it is free, so that the room has to move to another one.
+    // Occupies the port, so that the room has to move to another one.
     let held = (UdpSocket::bind(address), TcpListener::bind(address));
     assert!(held.0.is_ok(), "{held:?}");
     dan.write("h");
     let found = back(&bob, &room, killed);
     assert_ne!(found["port"], room["port"]);
     dan.wait_stderr("the new place", |text| text.contains("the room has moved").then_some(()));
-    // The client keeps its seat, and the new node receives its keys.
+    // The client keeps its seat, and its keys reach the new node.
     let players = |room: &serde_json::Value| room["players"].as_array().map_or(0, Vec::len);
     dan.write("l");
     bob.await_room(&room, |room| players(room) == 1 && room["players"][0]["seat"] == "A");

@@ -9,7 +9,7 @@ use crate::{
     support::{Hub, id, native},
 };
 
-/// 15 seconds until the node is considered dead, and the rest for the takeover.
+/// 15 seconds until the node counts as dead, and the rest for the takeover.
 const BACK: Duration = Duration::from_secs(20);
 
 pub(super) fn is_copied(hub: &Hub) {
@@ -34,7 +34,7 @@ pub(super) fn back(hub: &Hub, room: &Value, killed: Instant) -> Value {
 fn rooms_of_a_killed_node_resume_at_another_one() {
     let arcade = Arcade::new();
     let (ann, bob) = arcade.two();
-    // A native player of nuggets, and a browser and a watcher at the other node.
+    // At the other node: a browser and a watcher.
     let nuggets = ann.nuggets();
     let peer = Peer::new(native(&nuggets));
     let welcome = peer.play("Dan");
@@ -47,7 +47,7 @@ fn rooms_of_a_killed_node_resume_at_another_one() {
     watcher.until("{");
     browser.send("KEY H");
     browser.send("KEY L");
-    // Each key that moves a player causes a display for all. The last display shows the current state.
+    // Each move causes a display for all; the last one shows the current state.
     browser.until("DISPLAY");
     let robots = bob_room(&ann, &bob, &json!({ "game": "robots", "players": 1, "turns": 2000, "turn_duration": 100 }));
     let (mut driver, robots_seat) = bob.enter(&robots);
@@ -66,7 +66,7 @@ fn rooms_of_a_killed_node_resume_at_another_one() {
     let found = back(&bob, &nuggets, killed);
     assert_eq!((&found["port"], &found["host"]), (&nuggets["port"], &json!("127.0.0.1")), "the same address");
     assert!(killed.elapsed() > Duration::from_secs(5), "nobody is taken for dead that early");
-    // The native player needs no reconnect: it receives the last display again and keeps playing.
+    // The native player does not reconnect: it receives the last display again.
     assert_eq!(peer.expect("DISPLAY"), before);
     let mut browser = reconnect(&bob, &nuggets, &seat);
     assert_eq!(browser.until("OK"), "OK B");
@@ -80,7 +80,7 @@ fn rooms_of_a_killed_node_resume_at_another_one() {
         back(&bob, room, killed);
     }
     let mut driver = reconnect(&bob, &robots, &robots_seat);
-    // Hello, the start of the match, and earlier turns.
+    // Hello, the start, and earlier turns.
     for first in [0, 2, 3, 3, 3, 3, 3] {
         assert_eq!(driver.binary()[0], first);
     }
@@ -91,7 +91,7 @@ fn rooms_of_a_killed_node_resume_at_another_one() {
     assert!((number(&bob, "arcade_fleet_rooms_moved_total") - 4.0).abs() < f64::EPSILON);
     let status = done(&bob, &["status"]);
     assert!(status.contains("4 rooms of other hubs resumed here"), "{status}");
-    // A node that returns late leaves its rooms to the node that has taken them over.
+    // A node that returns late does not take its rooms back.
     let ann = arcade.again("ann", data, &["--no-default-rooms"]);
     ann.await_room(&nuggets, |room| room["node"] == "bob");
     assert!(ann.process.stderr().contains("another hub of the arcade had this room"));

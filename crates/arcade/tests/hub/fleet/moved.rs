@@ -43,7 +43,7 @@ fn join_robots(room: &Value) -> TcpStream {
 fn rooms_that_are_handed_over_resume_at_another_node() {
     let arcade = Arcade::new();
     let (ann, bob) = arcade.two();
-    // A native player of nuggets, a browser and a watcher at the other node, a link, a bot, and an owner.
+    // A native player, a browser and a watcher at the other node, a link, a bot, and an owner.
     let nuggets = ann.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "name": "Friday" } }));
     let peer = Peer::new(native(&nuggets));
     assert_eq!(peer.play("Dan").letter, 'A');
@@ -70,7 +70,6 @@ fn rooms_that_are_handed_over_resume_at_another_node() {
     let moved = &answer["moved"];
     println!("rooms stood still for {} ms", moved["pauses_ms"]);
     assert_eq!((moved["pauses_ms"].as_array().unwrap().len(), &moved["stays"]), (5, &json!({})), "{answer}");
-    // The next version can start in its place.
     let ended = ann.process.wait();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let mut all = peer.pending().into_iter().filter_map(|datagram| String::from_utf8(datagram).ok());
@@ -83,7 +82,7 @@ fn rooms_that_are_handed_over_resume_at_another_node() {
     peer.send("KEY l");
     let now = peer.expect("DISPLAY");
     assert_eq!(before.map_or(now.len(), |before| before.len()), now.len(), "the same map");
-    // The sockets were closed without a message that the match is over, and reconnect.
+    // The sockets are closed without a message that the match is over.
     while browser.0.read().is_ok() {}
     let mut browser = reconnect(&bob, &nuggets, &seat);
     assert_eq!(browser.until("OK"), "OK B");
@@ -109,7 +108,7 @@ fn rooms_that_are_handed_over_resume_at_another_node() {
     let close = json!({ "token": hidden["owner_token"], "do": "close" });
     assert_eq!(bob.request_json("POST", &format!("/api/rooms/{}/owner", id(&hidden)), &close).0, 200);
     assert!((number(&bob, "arcade_fleet_rooms_moved_total") - 5.0).abs() < f64::EPSILON);
-    // The next version starts with the name and the data of the old node but without its rooms.
+    // The next version starts with the name and data of the old node, but without its rooms.
     let ann = arcade.again("ann", ann.data, &["--no-default-rooms"]);
     ann.await_room(&nuggets, |room| room["node"] == "bob");
     let status = done(&ann, &["status"]);
@@ -132,7 +131,7 @@ fn moved_default_rooms_do_not_accumulate() {
         let is_all = rooms.len() == 2 * usual + 1 && rooms.iter().all(|room| room["node"] == "bob");
         is_all.then(|| rooms.to_vec())
     });
-    // Default rooms that `bob` already has are no longer permanent after the move. The room of the operator is.
+    // Default rooms that `bob` already has are not permanent after the move; the operator's room is.
     assert_eq!(rooms.iter().filter(|room| room["permanent"] == true).count(), usual + 1);
     assert!(rooms.iter().any(|room| room["id"] == made && room["permanent"] == true), "{rooms:?}");
 }

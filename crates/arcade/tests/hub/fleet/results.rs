@@ -18,11 +18,11 @@ fn play(hub: &Hub, room: &Value, name: &str) {
     while browser.binary().first() != Some(&GAME_ENDED) {}
 }
 
-/// Returns at least `count` matches of a player.
+/// At least `count` matches of a player.
 fn matches(hub: &Hub, name: &str, count: usize) -> Vec<Value> {
     hub.wait("matches", |_| {
         let found: Value = serde_json::from_str(&hub.get(&format!("/api/matches?player={name}")).1).unwrap();
-        // The response has no matches while the database is unavailable.
+        // None while the database is unavailable.
         let found = found["matches"].as_array()?;
         (found.len() >= count).then(|| found.clone())
     })
@@ -69,7 +69,7 @@ fn results_count_once_after_any_order_of_failures() {
     let room = short_room(&ann);
     for (count, order) in (1..).zip(ORDERS) {
         play(&ann, &room, "Gil");
-        // The result may be in transit, in the queue, or in the database.
+        // The result may be in transit, queued, or in the database.
         let (mut running, mut data) = (Some(ann), None);
         for part in order {
             match part {

@@ -39,7 +39,7 @@ fn to_the_end(watcher: &mut Browser) -> Vec<Vec<u8>> {
     messages
 }
 
-/// Returns the ten messages after the start.
+/// The ten messages after the start.
 fn begin(watcher: &mut Browser) -> Vec<Vec<u8>> {
     while watcher.binary()[0] != STARTED {}
     (0..10).map(|_| watcher.binary().to_vec()).collect()
@@ -72,7 +72,7 @@ fn room_is_published_once_for_all_remote_watchers() {
     let before = number(&ann, "arcade_fleet_events_total");
     let (mut driver, _) = ann.enter(&room);
     driver.join("Eve");
-    // A late watcher receives the match from the start. A watcher that does not read does not delay the others.
+    // A late watcher receives the match from the start. An unread socket does not delay the others.
     let lazy = far.pop().unwrap();
     while driver.binary()[0] != TURN {}
     let late = watch(&bob, &seen);
@@ -87,10 +87,10 @@ fn room_is_published_once_for_all_remote_watchers() {
         let started = received.iter().position(|message| message[0] == STARTED).unwrap();
         assert_eq!(turns(&received[started..]), (0..=60).collect::<Vec<_>>());
     }
-    // A turn causes at most three messages, including the update for the page, for any number of watchers.
+    // At most three messages per turn, including the update for the page, for any number of watchers.
     let events = number(&ann, "arcade_fleet_events_total") - before;
     assert!((30.0..240.0).contains(&events), "{events} events for 61 turns");
-    // Two watchers remain: the one at the room's node, and the player, whose match has ended.
+    // Two remain: the watcher at the room's node, and the player, whose match has ended.
     drop(far);
     has_watchers(&ann, &room, 2);
     bob.wait("the end of following", |_| is(&bob, "arcade_fleet_followed", 0.0).then_some(()));
@@ -116,7 +116,7 @@ fn node_of_a_room_admits_watchers_of_other_nodes() {
     let peer = Peer::new(native(&room));
     peer.play("Dan");
     other.find(|text| text.starts_with("DISPLAY") && text.contains('A'));
-    // The first message identifies the page.
+    // The first message is the entry of the page.
     let entered = |hub: &Hub, entry: &Value| {
         let mut browser = hub.socket(&format!("{path}&enter=true"), None).unwrap();
         browser.send(&entry.to_string());
@@ -124,11 +124,11 @@ fn node_of_a_room_admits_watchers_of_other_nodes() {
     };
     entered(&bob, &json!({ "watch": true, "seat": null, "key": null })).find(|text| text.contains("\"room\""));
     assert_eq!(entered(&bob, &json!({ "watch": true, "owner": "x" })).ending().0, 4005);
-    // A room with a link requires its code, so the sockets of its watchers are relayed.
+    // A room with a link requires its code, so sockets of watchers are relayed.
     let hidden = ann.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": "link" } }));
     let code = hidden["code"].as_str().unwrap();
     let path = format!("/rooms/{}/socket?watch=true&enter=true", id(&hidden));
-    // The directory entry takes a moment to arrive.
+    // The directory entry arrives later.
     bob.wait("room with a link", |_| {
         (bob.request_json("POST", "/api/join", &json!({ "code": code })).0 == 200).then_some(())
     });
@@ -162,7 +162,7 @@ fn remote_watchers_survive_a_short_outage_and_reconnect_after_a_long_one() {
     broker.restart();
     messages.extend(to_the_end(&mut watcher));
     assert_eq!(turns(&messages), (0..=100).collect::<Vec<_>>(), "{}", ann.process.stderr());
-    // After a longer outage, the page reconnects and is relayed to the node of the room.
+    // After a longer outage, the page reconnects and is relayed.
     broker.kill();
     while watcher.0.read().is_ok() {}
     let mut watcher = watch(&bob, &seen);

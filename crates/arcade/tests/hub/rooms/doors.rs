@@ -27,7 +27,7 @@ fn room_with_a_link_is_found_by_its_code_only() {
         assert!(!message.contains(&name), "{message}");
     };
     nowhere(&hub);
-    // The first message has to contain the code.
+    // Without the code in the first message.
     for wrong in [json!({}), json!({ "watch": true }), json!({ "code": "abcdef" }), json!({ "word": code })] {
         assert_eq!(hub.enter_as(&room, &wrong).ending().0, 4011, "{wrong}");
     }
@@ -41,10 +41,10 @@ fn room_with_a_link_is_found_by_its_code_only() {
     ann.join("Ann");
     while ann.binary().first() != Some(&4) {}
     await_field(&mut hub.enter_as(&room, &json!({ "code": code.to_uppercase(), "watch": true })), "room");
-    // Matches of a hidden room are not listed while the room is open.
+    // Matches are not listed while their hidden room is open.
     hub.wait("a stored result", |_| hub.get("/metrics").1.contains("arcade_results_stored_total 1").then_some(()));
     nowhere(&hub);
-    // The code is in the fragment of the target, which browsers do not send.
+    // In the fragment, which browsers do not send.
     let (head, _) = hub.get(&format!("/j/{code}"));
     assert!(head.starts_with("HTTP/1.1 303") && head.contains(&format!("location: /rooms/{name}#{code}")), "{head}");
     let (status, joined) = hub.request_json("POST", "/api/join", &json!({ "code": code }));
@@ -58,7 +58,7 @@ fn room_with_a_link_is_found_by_its_code_only() {
     assert!(hub.get("/api/rooms/nuggets-1/qr").1.contains("<svg"));
     let hub = Hub::again(hub.kill(), &[]);
     assert_eq!(hub.request_json("POST", "/api/join", &json!({ "code": code })).1["id"], room["id"]);
-    // Wrong guesses of a client block neither the right code nor a token.
+    // Wrong guesses block neither the right code nor a token.
     for _ in 0..21 {
         refused(hub.request_json("POST", "/api/join", &json!({ "code": "zzzzzzzz" })), 404, "unknown_code");
     }
@@ -161,7 +161,7 @@ fn unlisted_room_is_reported_as_missing() {
         let ending = |room: &Value| hub.enter_as(room, &entry).ending();
         assert_eq!(ending(&room), ending(&json!({ "id": "nuggets-999" })), "{entry}");
     }
-    // A client with a valid seat receives the actual reason.
+    // A valid seat reveals the actual reason.
     let path = format!("/api/rooms/{}/bots", id(&room));
     refused(hub.request_json("POST", &path, &json!({ "seat": seat })), 403, "not_room_owner");
 }
@@ -188,7 +188,7 @@ fn room_with_a_password_is_listed_without_its_port() {
     assert!(!file.contains("żółw") && !file.contains(room["owner_token"].as_str().unwrap()), "{file}");
     let join = |word: &str| hub.request_json("POST", "/api/join", &json!({ "room": room["id"], "word": word }));
     refused(join("zolw"), 403, "wrong_word");
-    // Wrong passwords for one room do not block the host from another room.
+    // Wrong passwords for one room do not block another room.
     let other = hub.make(&options("word", Some("turtle")));
     let guess = |word: &str| hub.request_json("POST", "/api/join", &json!({ "room": other["id"], "word": word }));
     for _ in 0..20 {
@@ -204,7 +204,7 @@ fn room_with_a_password_is_listed_without_its_port() {
     assert_eq!(hub.enter_as(&room, &json!({ "word": "zolw" })).ending().0, 4009);
     let (_ann, seat) = play(&hub, &room, "Ann", &json!({ "word": "żółw" }));
     await_field(&mut hub.enter_as(&room, &json!({ "seat": seat })), "room");
-    // A native client that connects to the port needs no password.
+    // The port requires no password.
     assert_eq!(Peer::new(native(&room)).play("Bob").letter, 'B');
 }
 
