@@ -15,7 +15,7 @@ const LINE: usize = 4;
 /// Moves that a hard bot looks ahead after its own.
 const DEPTH: u32 = 4;
 
-/// A position. Both players see all of it.
+/// A position, which both players see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     /// The seat that moves first.
@@ -35,7 +35,7 @@ impl Position {
         self.columns.get(column)?.get(row).copied()
     }
 
-    /// Four discs of one player in a line that contains the top disc of this column.
+    /// Four discs in a line with the top disc of this column.
     fn line_through(&self, column: usize) -> Option<Vec<(usize, usize)>> {
         let row = self.columns[column].len() - 1;
         let seat = self.seat_at(column, row);
@@ -51,10 +51,10 @@ impl Position {
         [(1, 0), (0, 1), (1, 1), (1, -1)].into_iter().map(discs).find(|discs| discs.len() >= LINE)
     }
 
-    /// How good the position is for the player who moves next: positive if that player can force a line.
+    /// Of the position for the player who moves next: positive if that player can force a line.
     fn value(&self, depth: u32) -> i32 {
         if self.line.is_some() {
-            // The other player has the line. A later defeat is better.
+            // The other player has the line; a later defeat is better.
             return -1 - i32::try_from(depth).unwrap_or(0);
         }
         if depth == 0 {
