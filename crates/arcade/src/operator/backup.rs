@@ -1,5 +1,5 @@
 //! Backups: one file with all data that a hub needs to continue. Rooms keep running: a journal is append-only, so its
-//! copy is a snapshot of the match. The last entry describes the others, to detect truncation and changes.
+//! copy is a snapshot of the match. The last entry describes the rest, to detect truncation and changes.
 
 use std::{
     fs::{self, File},
@@ -15,7 +15,7 @@ use tar::{Builder, EntryType, Header};
 
 use super::data::{CONTROL, LOCK, RESULTS};
 
-/// The last entry, which describes the others.
+/// The last entry, which describes the rest.
 pub(crate) const MANIFEST: &str = "backup.json";
 /// Bytes at the front of a journal that state its length on disk. They are read before the length of the file, so that
 /// they never exceed what was copied.

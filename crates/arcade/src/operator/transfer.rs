@@ -11,7 +11,7 @@ use super::wire::Reply;
 
 /// In bytes.
 const CHUNK: usize = 64 << 10;
-/// Of the final line.
+/// In bytes, of the final line.
 const MAX_END: u64 = 64 << 10;
 
 pub(crate) struct Sender<W: Write> {
