@@ -20,7 +20,7 @@ test('frames the explored part of the map in the middle', () => {
 test('the lower half is that of the picture, not of the map', () => {
   const state = /** @type {any} */ ({ rows: 40, columns: 100 });
   const shown = (/** @type {number} */ row) => layout(state, 300, 400, { whole: false, zoom: 1, focus: { row, column: 50 }, ratio: 1 });
-  // At the edges of the map the picture does not move, so a player there is not in its centre.
+  // At the edges of the map the view does not move, so a player there is not in its centre.
   for (const [row, low] of /** @type {[number, boolean][]} */ ([[0, false], [39, true]])) {
     const at = shown(row);
     assert.equal(isLow(at, row), low, String(row));

@@ -106,17 +106,17 @@ test('a round of blackjack ends in a verdict and moves the bankroll', () => {
     blackjack.fold(state, decoded);
   }
   assert.deepEqual([state.verdict, state.counts.win, state.bankroll], ['win', 1, [0, 1]]);
-  // A dealer repeats the last round after a reconnect; it counts once.
+  // After a reconnect the dealer repeats the last round, which counts once.
   for (const message of said) blackjack.fold(state, /** @type {cards.BlackjackMessage} */ (cards.decode(message)));
   assert.deepEqual([state.verdict, state.counts.win, state.bankroll], ['win', 1, [0, 1]]);
   const next = said.with(2, 'CARD Nine of Hearts');
   for (const message of next) blackjack.fold(state, /** @type {cards.BlackjackMessage} */ (cards.decode(message)));
   assert.deepEqual([state.counts.win, state.bankroll], [2, [0, 1, 2]]);
-  // After a reload the earlier rounds are restored, and the last one still counts once.
+  // After a reload the earlier rounds are restored, and the last one counts once.
   const reloaded = blackjack.restoreRounds(blackjack.savedRounds(state));
   for (const message of next) blackjack.fold(reloaded, /** @type {cards.BlackjackMessage} */ (cards.decode(message)));
   assert.deepEqual([reloaded.counts.win, reloaded.bankroll], [2, [0, 1, 2]]);
-  // After a reconnect the dealer deals the round again, so a decision of before is not expected any more.
+  // After a reconnect the dealer deals the round again, so no earlier decision is pending.
   const asked = blackjack.initialState();
   for (const message of [...said.slice(0, 5), 'BEGIN']) blackjack.fold(asked, /** @type {cards.BlackjackMessage} */ (cards.decode(message)));
   assert.equal(asked.awaitsDecision, false);

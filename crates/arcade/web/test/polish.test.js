@@ -1,4 +1,4 @@
-// The page in Polish, as a browser with Polish as its first language shows it.
+// The page in a browser whose first language is Polish.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

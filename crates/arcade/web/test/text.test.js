@@ -1,4 +1,4 @@
-// Checks the texts of the page: the same keys in each language, all of them used, and no texts in modules.
+// The texts of the page: the same keys in each language, all used, and no texts in modules.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';

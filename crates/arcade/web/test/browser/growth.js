@@ -1,4 +1,4 @@
-// Checks open pages for leaks: `npm run growth [MINUTES]`, ten by default. Prints the memory of each page after a
+// Finds leaks of open pages: `npm run growth [MINUTES]`, ten by default. Prints the memory of each page after a
 // garbage collection, and fails if it or the number of nodes keeps growing.
 
 import { launch, Person } from './support/browser.js';

@@ -1,5 +1,5 @@
-// Whole matches: two browsers and a native client in one room, for each game; and mastermind in one browser. Eve uses
-// Firefox if it is installed.
+// A match of each game between two browsers and a native client, and mastermind in one browser. Eve uses Firefox if it
+// is installed.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -63,7 +63,7 @@ test('nuggets: two browsers and a native client find all the gold', bound, async
     assert.deepEqual(purses.sort(), scores.sort());
   }
   for (const { page } of [ann, eve]) {
-    // The result lists all players; a name with markup stays text.
+    // A name with markup stays text.
     const result = page.getByRole('region', { name: 'Result' });
     for (const name of ['Ann', 'Bob', '<img/src=x/onerror=alert(1)>']) await result.getByText(name).first().waitFor();
     assert.equal(await page.locator('main img').count(), 0);
@@ -189,7 +189,7 @@ test('mastermind: finds the code, shows result and replay, and starts a new game
 
 test('mastermind: pegs can be dragged, and lifelines are correct', bound, async () => {
   const { ann, page, rows } = await breakCodes();
-  // From the last place to the first, the reverse of the order of taps.
+  // Against the order of taps, which fill the first place first.
   for (const [place, digit] of [[4, '5'], [3, '6'], [2, '7'], [1, '8']])
     await page
       .getByRole('group', { name: 'Pegs' })

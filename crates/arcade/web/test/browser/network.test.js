@@ -95,7 +95,7 @@ for (const seconds of [5, 70, 200]) {
   });
 }
 
-// A table does not wait longer: by the rules, a player who does not decide leaves it.
+// By the rules, a player who does not decide for longer leaves the table.
 test('blackjack: keeps the hand for five seconds, with one seat per name', bound, async () => {
   const room = await hub.open({ game: 'blackjack', players: 1, rounds: 500 });
   const who = await behind(room.id);
@@ -112,7 +112,7 @@ test('detects a silent network within seconds, and keeps the seat', bound, async
   const room = await hub.open({ game: 'nuggets', map: 'main' });
   const who = await behind(room.id);
   await who.ann.hasSeat('A');
-  // The room has no events, but the hub sends heartbeats.
+  // The hub sends only heartbeats.
   await pause(5000);
   assert.equal(await who.page.locator('main[data-away]').count(), 0);
   who.relay.silence();

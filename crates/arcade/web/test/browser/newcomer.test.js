@@ -83,7 +83,6 @@ test('robots: the first match shows blasts, and its result highlights', bound, a
   await page.keyboard.press(' ');
   const story = page.getByRole('region', { name: 'Result' }).locator('.story');
   await story.getByRole('link').first().click();
-  // The link opens the replay at that moment.
   await page.getByRole('heading', { name: /^Replay: Robots/ }).waitFor();
   assert.match(page.url(), /\/matches\/[^?]+\?at=\d+/);
   bob.stop();

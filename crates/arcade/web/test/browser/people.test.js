@@ -131,7 +131,7 @@ test('reports a killed hub, reconnects after its restart and keeps the seat', bo
     await ann.page.keyboard.press(next.key);
     await stands(ann, next.to);
     await ann.hasSeat('A');
-    // The browser logs refused sockets as errors, which are expected here.
+    // Refused sockets are expected here.
     ann.faults = ann.faults.filter((fault) => !/WebSocket|ERR_CONNECTION_REFUSED/.test(fault));
     await ann.leave();
   } finally {
@@ -165,7 +165,7 @@ test('on a phone a tap walks, a swipe steps, and pages fit the screen', bound, a
     return x > box.x && x < box.x + box.width && y > box.y + covered && y < box.y + box.height - 80;
   };
   const own = state.place;
-  // Floor that is connected with the player's cell; cells behind a gap may not be.
+  // Floor that is connected with the player's cell.
   const cells = [own];
   for (const { row, column } of cells) {
     for (const [down, right] of [[0, 1], [0, -1], [1, 0], [-1, 0]]) {

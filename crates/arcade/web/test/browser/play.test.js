@@ -18,7 +18,7 @@ const come = (name = 'Ann', options = DESKTOP) => Person.come(browser, hub.addre
 /** @param {import('playwright-core').Page} page */
 const resultOf = (page) => page.getByRole('region', { name: 'Result' });
 
-/** Whether an element is completely inside the window. @param {import('playwright-core').Locator} element */
+/** Whether all of an element is visible. @param {import('playwright-core').Locator} element */
 const isInWindow = (element) =>
   element.evaluate((one) => {
     const { top, left, bottom, right } = one.getBoundingClientRect();
@@ -113,7 +113,7 @@ for (const options of [DESKTOP, PHONE]) {
     assert.equal(await primary.count(), 1);
     assert.match((await primary.textContent()) ?? '', /^Rematch/);
     assert.ok(await isInWindow(primary));
-    // What decided the match is a moment of its replay.
+    // The result links to the decisive moment of the replay.
     const moment = result.locator('.moment').getByRole('link', { name: 'Watch' });
     await moment.waitFor();
     assert.match((await moment.getAttribute('href')) ?? '', /^\/matches\/[^?]+\?at=\d+$/);
@@ -144,7 +144,7 @@ for (const game of ['robots', 'blackjack']) {
     await ann.owns(room);
     await ann.go(`/rooms/${room.id}`);
     const reads = () => ann.reads(game === 'robots' ? /^Turn \d+/ : 'Hit or stand?');
-    // The response has the room as it was before the match.
+    // The response has the room from before the match.
     await page.route('**/owner', async (route) => {
       const response = await route.fetch();
       await reads();

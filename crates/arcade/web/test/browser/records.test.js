@@ -1,4 +1,4 @@
-// Canned API responses. The real ones are tested in tests/hub.
+// Canned API responses; tests/hub checks the real ones.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -96,7 +96,7 @@ test('the owner confirms how many others a blocked network affects', bound, asyn
   await dialog.getByRole('button', { name: 'Block network' }).click();
   await ann.page.getByText('Eve removed and network blocked.').waitFor();
   await eve.page.getByText('The owner removed you from the room.').waitFor();
-  // A seat is kept.
+  // Zoe keeps the seat.
   await zoe.page.reload();
   await zoe.reads(/^Turn \d+/);
   for (const person of [ann, eve, zoe]) {
@@ -142,7 +142,6 @@ for (const options of [{ game: 'robots', players: 2, turns: 3, turn_duration: 50
     await asks(eve).locator('.status').filter({ hasText: /^Rematch: 1 of 2 ready, \d+ s$/ }).waitFor();
     await asks(ann).getByRole('button', { name: 'Ready', pressed: true }).waitFor();
     assert.deepEqual(await findings(eve), []);
-    // Only one button plays again.
     assert.equal(await eve.page.getByRole('button', { name: /^(Play again|Rematch)$/ }).count(), 1);
     await asks(eve).getByRole('button', { name: 'Rematch' }).click();
     await play();

@@ -19,7 +19,7 @@ test('robots: players of the same name have separate seats', bound, async () => 
   await one.reads('You are in.');
   await two.go(`/rooms/${room.id}`);
   await Promise.all([one, two].map((person) => person.reads(/^Turn \d+ of 1000\.$/)));
-  // The second page may show the seat of the first one until the hub sends its own.
+  // The second page may show the first one's seat until the hub sends its own.
   await ownLine(two).locator('.mark').filter({ hasText: '1' }).waitFor();
   assert.equal(await ownLine(one).locator('.mark').textContent(), '0');
   // A bomb appears at the place of its player.
@@ -130,7 +130,7 @@ test('blackjack: shows verdict, dealer and remaining time until the player conti
   await ann.reads('Hit or stand?');
   await page.keyboard.press('s');
   await page.getByText(/That was the last round\.$/).waitFor();
-  // The result, the list of players and the stored match have the same score: rounds won.
+  // The result, the list of players and the stored match have the same score, in rounds won.
   const result = page.getByRole('region', { name: 'Result' });
   const score = (await result.locator('.value').textContent()) ?? '';
   assert.match(score, /^\d rounds? won$/);

@@ -1,5 +1,5 @@
-// The size of the first page, and the latency and frame rate of the board of nuggets. Times are printed; their bounds
-// are wide, since the machine may be busy.
+// The size of the first page, and the latency and frame rate of the nuggets board. Times are printed; their bounds are
+// wide, since the machine may be busy.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -33,7 +33,7 @@ test('the first page is small and makes no further requests', bound, async (t) =
   const asked = ann.requests.length;
   t.diagnostic(`the first page: ${bytes} bytes in ${asked} requests`);
   assert.ok(bytes > 0 && bytes < FIRST_PAGE, `${bytes} bytes`);
-  // The page receives changes of the lobby by its socket alone.
+  // Changes of the lobby arrive by the socket alone.
   const room = await hub.open({ game: 'nuggets', map: 'gold' });
   await ann.page.locator(`[data-room=${room.id}]`).waitFor({ state: 'attached' });
   assert.deepEqual(ann.requests.slice(asked).filter((url) => url.startsWith('http')), []);

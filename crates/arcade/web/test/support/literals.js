@@ -1,4 +1,4 @@
-// Finds texts for users that are written in a module instead of in the text files.
+// Finds texts for users in modules, which belong in the text files.
 
 import ts from 'typescript';
 

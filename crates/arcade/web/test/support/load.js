@@ -1,4 +1,4 @@
-// Runs before each file of tests, as `js/start.js` does before the page. `polish.test.js` is for users of Polish.
+// Runs before each test file, as `js/start.js` does before the page. `polish.test.js` has users of Polish.
 
 if (process.argv[1]?.endsWith('polish.test.js')) {
   Object.defineProperty(globalThis, 'document', { value: { documentElement: { lang: '', dataset: {} } } });

@@ -107,7 +107,7 @@ export class Person {
   /** @param {string} path */
   async go(path) {
     await this.page.goto(this.site + path);
-    // The page is loaded before its modules have run; the button has its name once everything listens.
+    // The page loads before its modules have run; the button gets its name once everything listens.
     await this.page.locator('#who:not(:empty)').waitFor({ state: 'attached' });
   }
 
