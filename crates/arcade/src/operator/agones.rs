@@ -48,7 +48,6 @@ impl Message {
     }
 }
 
-/// A status other than 200.
 #[derive(Debug)]
 struct BadStatus(StatusCode);
 

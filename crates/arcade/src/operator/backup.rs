@@ -20,7 +20,7 @@ pub(crate) const MANIFEST: &str = "backup.json";
 /// Bytes at the front of a journal that state its length on disk. They are read before the length of the file, so that
 /// they never exceed what was copied.
 const FRONT: u64 = 1_536;
-/// Files that are only useful on this machine.
+/// Useful only on this machine.
 const LEFT_OUT: [&str; 3] = [LOCK, CONTROL, MANIFEST];
 /// Of nested directories.
 pub(crate) const MAX_DEPTH: usize = 4;
@@ -204,7 +204,6 @@ impl<R: Read> Read for Tallied<'_, R> {
     }
 }
 
-/// A file whose front was read.
 struct Opened {
     file: File,
     front: Vec<u8>,

@@ -181,7 +181,7 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
         Request::Restart { room } => {
             let room = find(hub, &room)?;
             room.stop(netcore::Leave::Over, RoomOutcome::Renewed);
-            // Data that is sent before the new room listens may be lost with the old socket.
+            // Until the new room listens, data may be lost with the old socket.
             let id = room.file().id.clone();
             timeout(RENEWAL, hub.rooms.replacement(&room))
                 .await
@@ -248,7 +248,7 @@ fn kick(room: &Room, seat: &str) -> anyhow::Result<Value> {
     Ok(json!({ "name": player.name, "seat": player.seat }))
 }
 
-/// The lobby with the address of each player in the form for bans; null if unknown.
+/// The lobby, with the address of each player as bans take it; null if unknown.
 fn rooms(hub: &Hub) -> serde_json::Result<Value> {
     let mut lobby = serde_json::to_value(hub.snapshot(true))?;
     for listed in lobby["rooms"].as_array_mut().into_iter().flatten() {

@@ -21,7 +21,7 @@ use crate::{
     web::tls::Certificate,
 };
 
-/// In days before its end, when a certificate should be renewed.
+/// Days before its end at which a certificate should be renewed.
 const RENEWAL: u64 = 14;
 
 /// The exit code is 1 if a problem was found.

@@ -57,7 +57,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         bases.collect::<BTreeSet<_>>().len() < 2,
         "the page has one path, but the addresses in --public-url have several"
     );
-    // Before the restoration of rooms, which may use these maps.
+    // Before rooms are restored, which may use these maps.
     if let Some(directory) = &args.maps {
         offer_maps(directory)?;
     }

@@ -51,7 +51,7 @@ struct RestoredData {
 /// the directory is unchanged.
 pub(crate) fn restore(data: &Path, file: &Path, replace: bool) -> anyhow::Result<ExitCode> {
     let cannot_open = || format!("cannot open the backup '{}'", file.display());
-    // Before the change to the user of the data directory, who may not be allowed to read the file.
+    // As the caller: the owner of the data directory may not be allowed to read the file.
     let opened = Named::new(file).with_context(cannot_open)?.read("").with_context(cannot_open)?;
     if opened.metadata()?.is_dir() {
         bail!("'{}' is a directory; give the file that `arcade backup` wrote", file.display());
@@ -204,7 +204,7 @@ fn write(entry: &mut Entry<'_, impl Read>, path: &Path, name: &Path, tally: &mut
     file.sync_all().with_context(cannot)
 }
 
-/// Checks the unpacked files as a hub does when it starts.
+/// As a hub does when it starts.
 fn check(directory: &Path) -> anyhow::Result<RestoredData> {
     if !directory.join("secret").is_file() {
         bail!("the secret of the hub is missing");
@@ -226,7 +226,7 @@ fn check_results(results: &Path) -> anyhow::Result<Totals> {
         let store = Store::file(results)?;
         store.prepare().await?;
         let totals = store.check().await?;
-        // Merges the files that SQLite keeps beside the database.
+        // Merges the files of SQLite beside the database.
         store.close().await;
         Ok(totals)
     })

@@ -16,7 +16,7 @@ use super::connections::STALL;
 /// A page receives a message at least every two periods, so that it notices a dead network; see link.js.
 const PERIOD: Duration = Duration::from_secs(1);
 const BEAT: &str = "{}";
-/// Periods per ping, which all `WebSocket` libraries answer. `TCP_USER_TIMEOUT` does not detect a client that has
+/// Periods between pings, which all `WebSocket` libraries answer. `TCP_USER_TIMEOUT` does not detect a client that has
 /// vanished behind a proxy.
 const PING_EVERY: u32 = 10;
 /// If this many pings are unanswered, the next one fails: 20 to 30 seconds after the client has vanished.

@@ -4,13 +4,13 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// A time before this program was written, in seconds since the Unix epoch.
+/// Before this program was written, in seconds since the Unix epoch.
 const PAST: u64 = 1_760_000_000;
 const DIFFERENCE: Duration = Duration::from_secs(5);
 /// Readings of the monotonic clock.
 const READINGS: usize = 1_000;
 
-/// The start, by both clocks.
+/// Both clocks at the start.
 pub(super) struct Clocks {
     steady: Instant,
     wall: SystemTime,
@@ -48,7 +48,7 @@ impl Clocks {
         Ok(format!("the clock is not behind, and {text}"))
     }
 
-    // Whether both clocks have advanced equally, and the monotonic one does not go back.
+    // Both clocks have advanced equally, and the monotonic one does not go back.
     fn is_steady(&self, now: SystemTime) -> bool {
         let steady = self.steady.elapsed();
         let readings: Vec<Instant> = (0..READINGS).map(|_| Instant::now()).collect();

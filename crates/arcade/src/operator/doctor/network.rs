@@ -11,14 +11,14 @@ use netshell::{bind_tcp, bind_udp};
 
 /// For connections and datagrams to this machine.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Silent ports after which the remaining ones are not tried.
+/// Silent ports after which no others are tried.
 const MAX_SILENT: usize = 3;
 
 /// Checks the port of the page if no hub runs.
 pub(super) fn page(port: u16, bind: &[IpAddr]) -> Result<String, String> {
     // Held until the check is over.
     let _listeners = bind_tcp(bind, port).map_err(|error| error.naming("--port").to_string())?;
-    // Port 0, which means any free port, cannot be tried.
+    // Port 0 is any free port and cannot be tried.
     for address in addresses(bind, port).into_iter().filter(|address| address.port() != 0) {
         connect(address).map_err(|error| firewall("TCP", &[address], &error))?;
     }
@@ -74,7 +74,7 @@ pub(super) fn ports(range: Option<RangeInclusive<u16>>, bind: &[IpAddr], held: u
     Ok(format!("{free} of the ports {first} to {last} are free for UDP and TCP{taken}{}", outside(bind)))
 }
 
-// Addresses at which clients on this machine and elsewhere would connect.
+// Where clients on this machine and elsewhere would connect.
 fn addresses(bind: &[IpAddr], port: u16) -> BTreeSet<SocketAddr> {
     let reached = bind.iter().flat_map(|&ip| match ip {
         IpAddr::V4(ip) if ip.is_unspecified() => vec![Ipv4Addr::LOCALHOST.into()].into_iter().chain(outward(ip.into())),
@@ -123,7 +123,7 @@ fn firewall(what: &str, silent: &[SocketAddr], why: &str) -> String {
     )
 }
 
-// The checks that this machine cannot make.
+// What this machine cannot check.
 fn outside(bind: &[IpAddr]) -> String {
     let outer: Vec<_> =
         addresses(bind, 0).iter().map(SocketAddr::ip).filter(|ip| !ip.is_loopback()).map(|ip| ip.to_string()).collect();
