@@ -29,7 +29,7 @@ pub(crate) fn missing() -> Response {
     (StatusCode::NOT_FOUND, "There is no such page.\n").into_response()
 }
 
-/// If the share of the host is used up, or the hub is at its limit.
+/// The response if the share of the host is used up, or the hub is at its limit.
 pub(crate) fn refused(refusal: Refusal) -> Response {
     // A limit that is soon free again is not the caller's fault.
     let is_passing = matches!(
@@ -48,12 +48,12 @@ pub(crate) fn refused(refusal: Refusal) -> Response {
     later(counted(refusal.kind, error(status, &refusal.message())), refusal.after().as_secs())
 }
 
-/// If the room does not exist, or is hidden from this caller.
+/// The response if the room does not exist, or is hidden from this caller.
 pub(crate) fn no_such_room() -> Response {
     error(StatusCode::NOT_FOUND, &message!("no_room", "no room has this address"))
 }
 
-/// If the state of a room does not allow a command, or a limit is reached.
+/// The response if the state of a room does not allow a command, or a limit is reached.
 pub(crate) fn impossible(why: &anyhow::Error) -> Response {
     match why.downcast_ref::<Refusal>() {
         Some(refusal) => refused(*refusal),
@@ -61,8 +61,8 @@ pub(crate) fn impossible(why: &anyhow::Error) -> Response {
     }
 }
 
-/// If the system caused the error, for example by a full disk, its text may contain paths and is only logged; the
-/// response is then a 503.
+/// The response with this status, or a 503 if the system caused the error, for example by a full disk: its text may
+/// contain paths, so it is only logged.
 pub(crate) fn rejected(status: StatusCode, why: &anyhow::Error, code: &'static str) -> Response {
     if why.chain().all(|cause| !cause.is::<io::Error>()) {
         return error(status, &message_of(why, code));
@@ -98,7 +98,7 @@ pub(super) async fn in_time(response: impl Future<Output = Response>) -> Respons
     })
 }
 
-/// For too many wrong codes, passwords or keys.
+/// The response to too many wrong codes, passwords or keys.
 pub(super) fn too_many(wait: Duration) -> Response {
     let refused = error(StatusCode::TOO_MANY_REQUESTS, &RefusalKind::Tries.message());
     later(counted(RefusalKind::Tries, refused), wait.as_secs().saturating_add(1))
