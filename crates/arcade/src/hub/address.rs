@@ -13,17 +13,16 @@ use serde::Serialize;
 use servekit::Reach;
 
 pub(crate) const PORT: u16 = 8080;
-/// The maximum of the domain name system, in bytes.
+/// The limit of DNS, in bytes.
 const MAX_NAME: usize = 253;
-/// The longest public URL, in bytes, so that the address of a room can be drawn.
+/// In bytes. [`MAX_ADDRESS`] also fits the path of a room.
 const MAX_PUBLIC: usize = 200;
-/// The longest address that is drawn, in bytes.
+/// The longest address in a QR code, in bytes.
 const MAX_ADDRESS: usize = 300;
 
-/// The address of the page for other people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PublicUrl {
-    // As browsers send it: in lower case, without the default port.
+    // As in the `Origin` header: lower case, no default port.
     origin: String,
     host: String,
     // Empty, or as in `/games`.
@@ -48,7 +47,7 @@ impl PublicUrl {
         self.origin.starts_with("https:")
     }
 
-    /// The path of a request within the hub. A reverse proxy may have removed the prefix.
+    /// Removes the base path from a request, unless a reverse proxy has done so.
     pub(crate) fn strip_base(&self, uri: &mut Uri) {
         let Some(path) = uri.path_and_query().map(PathAndQuery::as_str) else { return };
         let Some(rest) = path.strip_prefix(&self.base).filter(|_| !self.base.is_empty()) else { return };
@@ -126,13 +125,13 @@ pub(crate) struct Address {
     pub(crate) friends: Option<String>,
     #[serde(skip)]
     pub(crate) port: u16,
-    // Whether the operator gave the address for friends.
+    // Whether the operator has set `friends`.
     #[serde(skip)]
     is_public: bool,
 }
 
 impl Address {
-    /// Friends use the `public` address, if it is given.
+    /// `friends` is `public`, if given.
     pub(crate) fn at(listen: &[SocketAddr], tls: bool, public: Option<&PublicUrl>) -> Self {
         let reach = Reach::at(listen);
         let loopback = |address: &SocketAddr| address.ip().is_loopback();
@@ -150,7 +149,7 @@ impl Address {
         Self { here, friends, port: reach.port, is_public: public.is_some() }
     }
 
-    /// States who can reach the page, and rooms at these `ports`.
+    /// States who can reach the page, and rooms at `ports`.
     pub(crate) fn explain(&self, page: bool, rooms: bool, ports: &str) -> String {
         let page_port = self.port;
         let friends = self.friends.as_ref().map_or_else(String::new, |friends| format!("Friends:   {friends}\n"));
@@ -172,14 +171,14 @@ impl Address {
         )
     }
 
-    /// The address for friends as a square picture of block characters, for a dark terminal.
+    /// The address for friends as a QR code of block characters, for a dark terminal.
     pub(crate) fn blocks(&self) -> Option<String> {
         let code = QrCode::new(self.friends.as_ref()?).ok()?;
         let picture = code.render::<Dense1x2>().dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).build();
         Some(picture + "\n")
     }
 
-    /// The public address, else the host of the page, unless it means this machine only.
+    /// The public address; otherwise the host of the page, unless it is local.
     pub(crate) fn for_friends(&self, host: Option<&str>, secure: bool, path: &str) -> String {
         let local = |host: &str| {
             let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
@@ -196,13 +195,13 @@ impl Address {
     }
 }
 
-/// An SVG, or `None` if the address is too long.
+/// A QR code as SVG, or `None` if the address is too long.
 pub(crate) fn picture(address: &str) -> Option<String> {
     if address.len() > MAX_ADDRESS {
         return None;
     }
     let code = QrCode::new(address).ok()?;
-    // Some cameras do not read light on dark.
+    // Some cameras do not read light codes on dark ground.
     let colours = (svg::Color("#000"), svg::Color("#fff"));
     Some(code.render::<svg::Color>().dark_color(colours.0).light_color(colours.1).min_dimensions(240, 240).build())
 }

@@ -12,18 +12,18 @@ use tracing::warn;
 use super::{address::PublicUrl, shares::RefusalKind};
 use crate::proxied::Proxies;
 
-/// Cost units per second of one host's requests: see [`REQUEST`] and [`FILE`].
+/// The cost limit of one host per second: see [`REQUEST`] and [`FILE`].
 pub(crate) const REQUESTS: Rate = Rate { per_second: 1_000, burst: 20_000 };
-/// The cost of a request, a page or a socket: 1,000 in one batch, then 50 a second.
+/// The cost of an API request, a page or a socket: a burst of 1,000, then 50 a second.
 pub(crate) const REQUEST: u32 = 20;
-/// The cost of a file, which is in memory. A page has some 60 files, and a class may load them from one address.
+/// The cost of a static file, which is in memory. A page has some 60 files, and a class may share an address.
 pub(crate) const FILE: u32 = 1;
 /// The cost of frames for an event stream of another node.
 pub(crate) const FRAMES: u32 = 4;
-/// Warnings of each kind: ten in one batch, then one a minute.
+/// Warnings of each kind: a burst of ten, then one a minute.
 const COMPLAINTS: Rate = Rate { per_second: 1, burst: 10 * COMPLAINT };
 const COMPLAINT: u32 = 60;
-/// The maximum number of hosts and networks whose requests are counted separately. Other hosts share one limit.
+/// Hosts and networks with their own limits. Further hosts share one.
 pub(crate) const MAX_HOSTS: usize = 20_000;
 /// Entries of `X-Forwarded-For` that are read, from the end.
 const MAX_FORWARDED: usize = 16;
@@ -33,9 +33,9 @@ pub(crate) struct Callers {
     pub(crate) proxies: Proxies,
     pub(crate) names: HostNames,
     start: Instant,
-    // Rates by host and network, and one bucket for all hosts that are not in the table.
+    // The bucket limits all hosts outside the table.
     requests: Mutex<(RateTable<Network>, TokenBucket)>,
-    // For each kind of complaint, its rate limit and the last warning.
+    // The last warning of each kind is not repeated.
     complaints: Mutex<BTreeMap<&'static str, (TokenBucket, String)>>,
 }
 
@@ -45,7 +45,7 @@ impl Callers {
         Self { proxies, names, start: Instant::now(), requests, complaints: Mutex::default() }
     }
 
-    /// Warns the operator, since a refused client can rarely solve the problem. Equal warnings in a row are logged
+    /// Logs a warning for the operator, since a refused client can rarely solve the problem. Repetitions are logged
     /// once.
     pub(crate) fn complain(&self, kind: RefusalKind, text: &str) {
         let now = self.now();
@@ -62,7 +62,7 @@ impl Callers {
         Time::ZERO.plus(self.start.elapsed())
     }
 
-    /// Returns how long to wait if the host exceeds its rate.
+    /// Returns the time to wait if the host exceeds its rate.
     pub(crate) fn request(&self, host: HostId, cost: u32) -> Option<Duration> {
         let now = self.now();
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,8 +82,8 @@ impl Callers {
         self.proxies.contains(peer.ip())
     }
 
-    /// Each proxy appends the address of its client. The last one that is not a trusted proxy counts, because the
-    /// client may have forged those before it.
+    /// The last address that is not a trusted proxy. Each proxy appends the address of its client, and clients may
+    /// forge earlier entries.
     pub(crate) fn client(&self, peer: SocketAddr, forwarded: &Forwarding) -> SocketAddr {
         let mut client = peer;
         let mut entries = forwarded.clients().take(MAX_FORWARDED);
@@ -98,8 +98,8 @@ impl Callers {
     }
 }
 
-/// The headers of reverse proxies. `Forwarded` counts only without the older header that it replaces: a proxy may pass
-/// a forged one that it does not know.
+/// The headers of reverse proxies. `X-Forwarded-*` take precedence over `Forwarded`, because a proxy that sets them may
+/// pass on a forged `Forwarded`.
 #[derive(Debug, Default)]
 pub(crate) struct Forwarding {
     x_for: String,
@@ -110,8 +110,7 @@ pub(crate) struct Forwarding {
 
 impl Forwarding {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        // A proxy may append its own line, and a client may send other bytes than ASCII; both must not hide the last
-        // entry.
+        // Neither a second header line nor bytes that are not ASCII may hide the last entry.
         let join = |name: &str| {
             let lines = headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
             lines.collect::<Vec<_>>().join(",")
@@ -119,14 +118,14 @@ impl Forwarding {
         Self { x_for: join("x-forwarded-for"), x_proto: join("x-forwarded-proto"), standard: join("forwarded") }
     }
 
-    // The addresses of clients, last first.
+    // Last first.
     fn clients(&self) -> impl Iterator<Item = &str> {
         let is_older = !self.x_for.is_empty();
         let list = if is_older { &self.x_for } else { &self.standard };
         list.rsplit(',').map(move |entry| if is_older { entry.trim() } else { parameter(entry, "for") })
     }
 
-    /// The scheme that the client used with the first proxy.
+    /// The scheme between the client and the first proxy.
     pub(crate) fn is_https(&self) -> bool {
         let first = |list: &str| list.split(',').next().unwrap_or_default().trim().to_ascii_lowercase();
         let proto = if self.x_proto.is_empty() {
@@ -138,8 +137,8 @@ impl Forwarding {
     }
 }
 
-// A parameter of an element of `Forwarded`, or an empty text. Elements end at each comma, also in a quoted text: a forged
-// quotation mark must not hide the elements of proxies.
+// A parameter of an element of `Forwarded`, or an empty text. Elements end at each comma, even within quotes, so that a
+// forged quotation mark cannot hide the entries of proxies.
 fn parameter<'a>(element: &'a str, name: &str) -> &'a str {
     let mut pairs = element.split(';').filter_map(|pair| pair.split_once('='));
     let found = pairs.find(|(key, _)| key.trim().eq_ignore_ascii_case(name));
@@ -155,18 +154,18 @@ pub(crate) struct HostNames {
 }
 
 impl HostNames {
-    /// `advertised` is the name for other hubs, if any.
+    /// `advertised` is the host name for other hubs.
     pub(crate) fn new(public: Vec<PublicUrl>, advertised: Option<String>, own: Vec<IpAddr>) -> Self {
         let given = public.iter().map(|url| url.host().to_owned()).chain(advertised).collect();
         Self { public, given, own: own.into_iter().map(|ip| ip.to_canonical()).collect() }
     }
 
-    /// The prefix of all paths, as in `/games`; otherwise empty.
+    /// The prefix of all paths, as in `/games`, or an empty text.
     pub(crate) fn base(&self) -> &str {
         self.public.first().map_or("", PublicUrl::base)
     }
 
-    /// `arrived` is the address of this machine that received the request.
+    /// `arrived` is the local address that received the request.
     pub(crate) fn contains(&self, host: &str, arrived: Option<IpAddr>) -> bool {
         let name = without_port(host);
         if let Ok(ip) = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
@@ -185,7 +184,7 @@ impl HostNames {
 
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
-        // The colon may be a part of an IPv6 address.
+        // Not a colon within an IPv6 address.
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => {
             if name.contains(':') && !name.ends_with(']') { host } else { name }
         }
@@ -229,7 +228,6 @@ mod tests {
         let callers = callers(&[]);
         let school = HostId::of("10.0.0.1:1");
         for pupil in 0..60 {
-            // A page, its files, and its first requests.
             let costs = [REQUEST; 4].into_iter().chain([FILE; 80]);
             for cost in costs {
                 assert_eq!(callers.request(school, cost), None, "pupil {pupil}");

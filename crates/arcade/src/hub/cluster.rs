@@ -21,14 +21,14 @@ use crate::{
     room::{Room, info::Info},
 };
 
-/// How many players a row names if it is too long with all of them.
+/// Players named in a row that would otherwise be too long.
 const NAMED: usize = 8;
 
-/// A room in the directory of all nodes.
+/// A room in the directory.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) game: Game,
-    /// Free seats that are not reserved; 0 if no player may join.
+    /// Unreserved free seats; 0 if no player may join.
     pub(crate) free: usize,
     pub(crate) people: usize,
     /// `None` for an unlisted room.
@@ -68,9 +68,8 @@ pub(crate) type RemoteRooms = BTreeMap<String, Arc<RemoteRoom>>;
 pub(crate) struct Cluster {
     pub(crate) fleet: Arc<Fleet>,
     pub(crate) feeding: Arc<Feeding>,
-    /// Rooms of other nodes that are watched here.
     pub(crate) following: Following,
-    // The rooms at this version of the directory.
+    // With the version of the directory.
     known: Mutex<(u64, Arc<RemoteRooms>)>,
 }
 
@@ -79,7 +78,7 @@ impl Cluster {
         Self { fleet, feeding: Arc::default(), following: Following::default(), known: Mutex::default() }
     }
 
-    /// An unchanged room keeps its `Arc`.
+    /// Unchanged rooms keep their `Arc`.
     pub(crate) fn rooms(&self) -> Arc<RemoteRooms> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let version = self.fleet.version();
@@ -100,7 +99,7 @@ impl Cluster {
         self.rooms().get(id).is_some_and(|far| far.row.info.is_none())
     }
 
-    /// The other node that has a journal with this file name, if it is present.
+    /// The other node that this file name contains, if it is present.
     pub(crate) fn replay_node(&self, game: &str, journal: &str) -> Option<NodeStatus> {
         let others = self.fleet.nodes().into_iter().filter(|node| node.name.as_str() != self.fleet.name());
         others.into_iter().find(|node| is_of(game, node.name.as_str(), journal))
@@ -139,8 +138,8 @@ impl Cluster {
         self.fleet.nodes().into_iter().map(load).collect()
     }
 
-    /// The other node whose room with a free seat has the most people or, if all rooms are empty, the one with the
-    /// fewest people.
+    /// The node of the room with a free seat and the most people or, if all such rooms are empty, the node with the
+    /// fewest people. `None` for this node.
     pub(super) fn preferred_node(&self, game: Game, most_here: usize, own: &Rooms) -> Option<NodeStatus> {
         let loads = self.loads(own);
         let takes = |name: &Name| loads.iter().find(|(node, _)| node.name == *name && !node.draining);
@@ -152,7 +151,7 @@ impl Cluster {
             None if most_here > 0 => None,
             None => {
                 let serving = loads.iter().filter(|(node, _)| !node.draining);
-                // Of equally empty nodes this one is preferred, because it need not forward requests.
+                // Prefers this node among equals, to avoid forwarding.
                 let emptiest = serving
                     .min_by_key(|(node, load)| (load.people, load.rooms, node.name.as_str() != self.fleet.name()));
                 emptiest.map(|(node, _)| node.clone()).filter(|node| node.name.as_str() != self.fleet.name())
@@ -161,7 +160,7 @@ impl Cluster {
     }
 }
 
-// Recognizes names such as `nuggets-ann-2026-11-22T06-37-51Z.journal`.
+// As in `nuggets-ann-2026-11-22T06-37-51Z.journal`.
 fn is_of(game: &str, node: &str, journal: &str) -> bool {
     let rest = journal.strip_prefix(game).and_then(|rest| rest.strip_prefix('-'));
     let began = rest.and_then(|rest| rest.strip_prefix(node)).and_then(|rest| rest.strip_prefix('-'));
@@ -177,12 +176,11 @@ struct Load {
 impl Load {
     const fn count(&mut self, people: usize) {
         self.rooms += 1;
-        // Numbers of other nodes may be arbitrary.
+        // Other nodes may report any number.
         self.people = self.people.saturating_add(people);
     }
 }
 
-/// What decides how a room is watched.
 #[derive(Deserialize)]
 struct WatchRules {
     visibility: String,
@@ -203,7 +201,7 @@ fn read(remote: Remote) -> Option<Arc<RemoteRoom>> {
     }
 }
 
-/// Between two updates of a room, to limit the work of this hub: the directory is updated less often.
+/// The minimum interval between directory updates of a room.
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) async fn announce(fleet: Arc<Fleet>, rooms: Weak<Rooms>, room: Arc<Room>) {
@@ -231,7 +229,6 @@ pub(super) async fn announce(fleet: Arc<Fleet>, rooms: Weak<Rooms>, room: Arc<Ro
         if room.is_suspended() {
             return;
         }
-        // The room may restart.
         let Some(rooms) = rooms.upgrade() else { return };
         now = rooms.replacement(&room).await;
     }

@@ -1,5 +1,5 @@
-//! The ladder: programs connect to one port for each game, wait, and play matches in rooms. To its room a program is
-//! an ordinary client, so results, journals and watchers work as usual.
+//! The ladder: programs connect to a port for each game and play matches in rooms. Rooms treat them as ordinary
+//! clients, so results, journals and watchers work as usual.
 
 pub(crate) mod board;
 mod link;
@@ -22,7 +22,7 @@ use crate::{games::Game, results::Results};
 
 /// The maximum number of programs of a ladder, waiting or playing.
 pub(crate) const MAX_PROGRAMS: usize = 64;
-/// The maximum number of programs of a ladder from one host. A class may share a host.
+/// The same from one host, which a class may share.
 pub(crate) const MAX_HOST_PROGRAMS: usize = 40;
 /// The maximum number of concurrent matches of a ladder.
 pub(crate) const MAX_LADDER_MATCHES: usize = 8;
@@ -32,7 +32,7 @@ const QUEUE: usize = 1_024;
 const TUNNELS: usize = 16;
 
 impl Hub {
-    /// Opens each ladder at its port; 0 means any free port. Called once, on a runtime.
+    /// Opens each ladder at its port, where 0 is any free one. Called once, on a runtime.
     pub(crate) fn open_ladders(self: &Arc<Self>, games: &[(Game, u16)]) -> anyhow::Result<()> {
         let mut boards = vec![];
         for &(game, port) in games {
@@ -64,9 +64,9 @@ impl Hub {
     }
 }
 
-// Lists earlier matches. The ladder works without them.
+// Lists earlier matches, if the results can be read.
 async fn remember(results: Arc<Results>, board: Arc<Board>) {
-    // After a crash, journals have the last results.
+    // After a crash, the last results are only in journals.
     results.caught_up().await;
     match results.store.newest_of_class(board.game.name(), LADDER, board::RECENT).await {
         Ok(before) => board.view().remember(before),

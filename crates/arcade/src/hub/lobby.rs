@@ -1,5 +1,5 @@
-//! The lists of rooms, matches and leaders for pages. A page selects a view, receives it once, and then its changes.
-//! Pages with the same view share the updates.
+//! Lists of rooms, matches and leaders for pages. A page selects a view, receives it once, and then its changes. Pages
+//! with the same view share updates.
 
 mod views;
 pub(crate) use self::views::{Lists, MAX_VIEWS_OF_HOST, ViewQuery, ViewSubscription};
@@ -28,12 +28,12 @@ use crate::{
     room::{Room, info::Info},
 };
 
-/// The shortest time between two updates.
+/// The minimum interval of updates.
 pub(crate) const PAUSE: Duration = Duration::from_millis(250);
-/// The same for matches and leaders, which change with every match that ends.
+/// The same for matches and leaders, which change with every result.
 const BOARDS_PAUSE: Duration = Duration::from_secs(2);
 
-/// The lobby for programs.
+/// The lobby in the API.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Lobby {
     pub(crate) rooms: Vec<Open>,
@@ -72,7 +72,7 @@ impl Lobby {
     }
 }
 
-// If both nodes have a room, the row of this node is listed.
+// Rows of this node take precedence.
 fn with_far(here: impl Iterator<Item = Box<Info>>, far: &RemoteRooms) -> Vec<Open> {
     let far = far.iter().filter_map(|(id, far)| Some((id.clone(), Open::Remote(far.row.info.clone()?))));
     let mut open: BTreeMap<String, Open> = far.collect();
@@ -129,7 +129,7 @@ impl Publisher {
 
     fn publish(&self) {
         let here = self.rooms.iter().map(|(key, shown)| (key, &shown.row));
-        // A room that moved to this node is listed with the row of this node.
+        // A room that has moved here is listed with the row of this node.
         let far = self.far.iter().filter(|(key, _)| !self.rooms.contains_key(key)).map(|(key, (_, row))| (key, row));
         let mut rooms: Vec<(&Key, &Arc<Listed>)> = here.chain(far).collect();
         rooms.sort_by_key(|(key, row)| (!row.is_taken, *key));
@@ -185,7 +185,7 @@ impl Publisher {
                             continue;
                         }
                     };
-                    // Equal rows share an allocation, so that pointer comparison suffices.
+                    // Equal rows share an allocation, so that pointers can be compared.
                     let same = known.map(|(_, known)| known).filter(|known| **known == row);
                     changed |= same.is_none();
                     same.unwrap_or_else(|| Arc::new(row))
@@ -210,13 +210,13 @@ impl PublishedRoom {
     }
 
     fn update(&mut self, room: &Room) -> serde_json::Result<bool> {
-        // A restarted room has another channel; that of an ended room is closed, so `has_changed` fails.
+        // A restarted room has another channel. The channel of a closed room is closed, so `has_changed` fails.
         if self.info.same_channel(&room.info) && self.info.has_changed().is_ok_and(|changed| !changed) {
             return Ok(false);
         }
         let now = Self::new(room)?;
         self.info = now.info;
-        // Equal rows share an allocation, so that pointer comparison suffices.
+        // Equal rows share an allocation, so that pointers can be compared.
         let changed = now.row != self.row;
         if changed {
             self.row = now.row;
@@ -225,9 +225,9 @@ impl PublishedRoom {
     }
 }
 
-/// Named players of a room, and named winners of a match.
+/// Named players of a room, and winners of a match.
 const NAMED: usize = 8;
-/// Listed leaders of a game.
+/// Leaders per game.
 const LEADERS: usize = 3;
 
 /// The order of rooms: by game, then by age. Rooms with players come first.
@@ -251,7 +251,7 @@ pub(crate) struct Listed {
     game: Game,
     json: String,
     is_taken: bool,
-    // Searchable text in lower case.
+    // In lower case, for searches.
     words: String,
 }
 
@@ -273,14 +273,13 @@ struct Row<'a, P> {
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<&'a str>,
     players: &'a [P],
-    /// The number of all players, if not all are named.
+    /// The number of all players, unless all are named.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<usize>,
     options: Mode,
     rated: bool,
 }
 
-/// Determines how lists show the room.
 #[derive(Serialize)]
 struct Mode {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -372,7 +371,7 @@ impl Listed {
         })
     }
 
-    /// `text` is in lower case and searched in the id, the title and the names.
+    /// `text` is in lower case.
     fn has(&self, text: &str) -> bool {
         self.words.contains(text)
     }
@@ -386,7 +385,7 @@ pub(crate) struct Highlights {
 }
 
 impl Highlights {
-    /// Omits the matches of rooms that `hides` selects.
+    /// Omits matches in rooms that `hides` selects.
     fn of(Boards { recent, leaders }: &Boards, hides: impl Fn(&str) -> bool) -> serde_json::Result<Self> {
         let recent: Vec<Value> = recent.iter().filter(|ended| !hides(&ended.room)).map(ended_json).collect();
         let leaders: BTreeMap<&str, &[LeaderView]> =
@@ -396,7 +395,7 @@ impl Highlights {
     }
 }
 
-// Names only players who share the first place.
+// Names only winners.
 fn ended_json(ended: &Match) -> Value {
     let first = ended.players.iter().filter(|player| player.rank == 1).take(NAMED);
     json!({

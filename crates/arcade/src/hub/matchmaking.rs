@@ -13,9 +13,9 @@ use crate::{
     room::{Room, reservations::Holder, roster::BrowserKey},
 };
 
-/// The maximum number of names whose ratings are looked up for one player.
+/// Names whose ratings are looked up for one player.
 pub(crate) const MAX_RATED: usize = 16;
-/// How far ratings may differ at first, and how much more after each second of waiting.
+/// The largest difference of ratings at first, and its increase per second of waiting.
 const NEAR: (u64, u64) = (100, 10);
 
 #[derive(Debug, Default)]
@@ -24,9 +24,8 @@ pub(crate) struct Seeker {
     pub(crate) browser: u64,
     /// The level of bots that join if no players do.
     pub(crate) company: Option<Level>,
-    /// The rating of the player in the game.
     pub(crate) rating: Option<i64>,
-    /// The ratings of other players, by name.
+    /// By name.
     pub(crate) ratings: BTreeMap<String, i64>,
 }
 
@@ -34,23 +33,23 @@ pub(crate) struct Seeker {
 pub(crate) struct FoundRoom {
     pub(crate) room: Arc<Room>,
     pub(crate) kept: bool,
-    /// The estimated number of seconds until the match starts.
+    /// The estimated time to the start of the match, in seconds.
     pub(crate) wait: Option<u64>,
 }
 
-/// Whether a rating differs too much from those in a room where people have waited for this time.
+/// Whether a rating differs too much from those in a room whose people have waited for `waited`.
 fn is_far(own: Option<i64>, others: &[i64], waited: Duration) -> bool {
     let Some(own) = own.filter(|_| !others.is_empty()) else { return false };
     let mean = others.iter().sum::<i64>() / i64::try_from(others.len()).unwrap_or(i64::MAX);
     mean.abs_diff(own) > NEAR.0 + NEAR.1 * waited.as_secs()
 }
 
-/// A number that distinguishes the browsers of a host.
+/// Distinguishes the browsers of a host.
 pub(crate) fn browser_number(key: &BrowserKey) -> u64 {
     key.iter().take(8).fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }
 
-// How many players a match still lacks after one more has joined.
+// The number of players that a match lacks after `holder` has joined.
 fn missing(room: &Room, holder: Holder) -> u32 {
     let info = room.info.borrow();
     if info.options.starts_at_once() || info.phase == "playing" {
@@ -78,7 +77,7 @@ impl Hub {
         cluster.preferred_node(game, most_here.unwrap_or_default(), &self.rooms)
     }
 
-    /// Verified names in rooms with a free seat, up to [`MAX_RATED`].
+    /// Verified names in rooms with a free seat, at most [`MAX_RATED`].
     pub(crate) fn waiting(&self, game: Game, host: HostId) -> Vec<String> {
         let mut names = vec![];
         for room in self.open_to(game, host, 0) {
@@ -89,8 +88,7 @@ impl Hub {
         names
     }
 
-    /// Prefers rooms with similar ratings, then rooms with more people. If no room is suitable, a new one without an
-    /// owner is opened.
+    /// Prefers rooms with similar ratings, then rooms with more people. Otherwise opens a room without an owner.
     pub(crate) fn play(self: &Arc<Self>, game: Game, host: HostId, seeker: &Seeker) -> Result<FoundRoom, OpenError> {
         let holder = |room: &Arc<Room>| Holder::Host(room.roster.mask.host(host), seeker.browser);
         // In a room with an owner, only the owner adds bots.
@@ -121,15 +119,15 @@ impl Hub {
     }
 }
 
-/// How long a seat is reserved for a client that *Play now* has sent to a room.
+/// How long *Play now* reserves a seat for the client.
 pub(crate) const MAX_RESERVATION: Duration = Duration::from_secs(10);
-/// The maximum number of reserved seats in all rooms.
+/// Reserved seats in all rooms.
 pub(crate) const MAX_RESERVED: usize = 4_096;
-/// The maximum number of reserved seats of one host.
+/// Reserved seats of one host.
 pub(crate) const MAX_RESERVED_OF_HOST: usize = 64;
-/// Arrivals of a game that are remembered, and for how long.
+/// The number of stored arrivals per game, and how long they count.
 const ARRIVALS: (usize, Duration) = (64, Duration::from_mins(10));
-/// Below this number of arrivals there is no estimate.
+/// The minimum number of arrivals for an estimate.
 const FEW: usize = 3;
 
 type Reserved = (Weak<Room>, Instant);
@@ -141,7 +139,7 @@ pub(crate) struct Players {
 }
 
 impl Players {
-    /// Returns the mean time between the earlier arrivals, if there were enough.
+    /// Returns the mean time between earlier arrivals, if there were enough.
     pub(super) fn arrive(&self, game: Game, now: Instant) -> Option<Duration> {
         let mut all = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
         let arrivals = all.entry(game).or_default();
@@ -157,7 +155,8 @@ impl Players {
         between
     }
 
-    /// Reserves a seat, and ends the browser's reservation in another room. Returns whether a seat is reserved.
+    /// Registers a reservation of the browser, and ends its reservation in another room. Returns whether the limits
+    /// permit it.
     pub(super) fn reserve(&self, host: HostId, browser: u64, room: &Arc<Room>) -> bool {
         let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();

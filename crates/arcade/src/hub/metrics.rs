@@ -1,4 +1,4 @@
-//! The metrics at `/metrics`, for Prometheus. Labels have few values: never the name of a player or a room.
+//! Prometheus metrics at `/metrics`. Labels have few values, never the name of a player or a room.
 
 use std::{
     collections::HashMap,
@@ -45,12 +45,12 @@ impl MetricConstructor<Histogram> for Bounds {
     }
 }
 
-/// Type, constructor if there is no default, name, unit if it has one, and help text.
+/// Type, constructor (if not the default), name, unit (if any), and help text.
 macro_rules! metrics {
     ($($field:ident: $type:ty $(= $metric:expr)?, $name:literal $(in $unit:ident)?, $help:literal;)*) => {
         #[derive(Debug)]
         pub(crate) struct Metrics {
-            // A scrape sets some metrics, so scrapes are serialized.
+            // Scrapes set some metrics, so they are serialized.
             registry: Mutex<Registry>,
             $($field: $type,)*
         }
@@ -138,7 +138,7 @@ impl Metrics {
         let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("arcade_build", "The version of the hub", version);
         let metrics = Self::register(registry);
-        // Zeros, so that dashboards find all metrics from the start.
+        // Dashboards find all metrics from the start, with zeros.
         for game in Game::ALL {
             drop(metrics.game(game.name()));
         }
@@ -156,7 +156,7 @@ impl Metrics {
         }
     }
 
-    /// Returns all metrics in OpenMetrics format.
+    /// All metrics in the OpenMetrics format.
     pub(crate) fn scrape(
         &self,
         rooms: &Rooms,
@@ -205,7 +205,6 @@ impl Metrics {
         self.files.set(files);
         self.processor.inc_by((processor - self.processor.get()).max(0.0));
         let mut text = String::new();
-        // Writing to a string cannot fail.
         let _ = encode(&mut text, &registry);
         text
     }
@@ -269,7 +268,7 @@ impl Metrics {
 }
 
 mod process {
-    /// Memory in bytes, processor time in seconds, and open files; zero if unknown.
+    /// Memory in bytes, processor time in seconds, and open files; 0 if unknown.
     #[cfg(target_os = "linux")]
     pub(super) fn now() -> (i64, f64, i64) {
         use std::fs;
@@ -306,7 +305,6 @@ pub(crate) fn classic(open_metrics: &str) -> String {
                 same => ("", same),
             };
             let help = help.strip_prefix(family).unwrap_or_default();
-            // Writing to a string cannot fail.
             let _ = write!(text, "# HELP {family}{ending}{help}\n# TYPE {family}{ending} {kind}\n");
         } else if !line.starts_with('#') {
             text.push_str(line);

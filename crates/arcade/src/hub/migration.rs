@@ -1,5 +1,5 @@
-//! Live migration of rooms to other hubs, for an upgrade. The hub suspends a room and copies the rest of its journal;
-//! then the directory releases it, and the next owner resumes it. If any step fails, the room resumes here.
+//! Live migration of rooms to other hubs, for upgrades. The hub suspends a room and copies the rest of its journal;
+//! then the directory releases it, and the next owner resumes it. If a step fails, the room resumes here.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -35,27 +35,27 @@ use crate::{
     room::Room,
 };
 
-/// Concurrent hand-overs. Few at a time keep the pauses short.
+/// Concurrent hand-overs. Few keep the pauses short.
 const AT_ONCE: usize = 4;
-/// How far its copy may lag behind a room when the room is suspended.
+/// How far the copy may lag behind when a room is suspended.
 const LATE: Duration = Duration::from_millis(100);
-/// How long a copy may take to catch up before the room is suspended, and after that.
+/// How long a copy may take to catch up, before and after the room is suspended.
 const COPYING: Duration = Duration::from_secs(3);
-/// How long a journal may take to be closed on disk, and the other parts of the hub to drop the old room.
+/// How long the journal may take to be closed on disk, and the hub to drop the old room.
 const CLOSING: Duration = Duration::from_secs(5);
-/// The interval of checks whether the old room is dropped.
+/// How often to check whether the old room is dropped.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long to wait until a room that was handed over resumes. A dead node is detected in less time.
+/// How long another hub may take to resume the room. Dead nodes are detected sooner.
 const SETTLING: Duration = Duration::from_secs(40);
 
 #[derive(Debug, Default)]
 pub(crate) struct Moves {
     pub(super) begun: AtomicBool,
-    // Why all remaining rooms stay, if the reason applies to all of them.
+    // Why all remaining rooms stay, if there is a common reason.
     pub(super) stopped: OnceLock<StayReason>,
-    // Tasks that wait for the end of a room, by its id.
+    // Receive the end of a room's journal, by room id.
     ends: Mutex<BTreeMap<String, oneshot::Sender<JournalEnd>>>,
-    // Rooms that were suspended and not closed since.
+    // Rooms that were suspended here and not closed since.
     handed: Mutex<BTreeSet<String>>,
 }
 
@@ -93,12 +93,12 @@ pub(crate) enum StayReason {
     NoCopy,
     Away,
     NotTaken,
-    /// No hub has reported that the room has resumed.
+    /// No hub has reported that the room resumed.
     Unheard,
 }
 
 impl StayReason {
-    /// A clause for the end of a sentence about rooms.
+    /// A clause at the end of a sentence about rooms.
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::NoHub => "there is no other hub that takes rooms",
@@ -115,9 +115,7 @@ impl StayReason {
 
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Moved {
-    /// The pause of each moved room.
     pub(crate) pauses_ms: Vec<u64>,
-    /// The number of rooms by reason.
     pub(crate) stays: BTreeMap<StayReason, usize>,
 }
 
@@ -129,8 +127,8 @@ enum Outcome {
 }
 
 impl Hub {
-    /// Hands the open rooms over and accepts no more. Rooms that cannot move keep running here. Fails without
-    /// `--nats`, and while rooms are already being moved.
+    /// Hands over the open rooms and accepts no more. Rooms that cannot move keep running. Fails without `--nats`, and
+    /// while rooms are already being moved.
     pub(crate) async fn move_rooms(self: &Arc<Self>) -> anyhow::Result<Moved> {
         let Some(cluster) = self.cluster() else {
             bail!(
@@ -202,7 +200,7 @@ impl Hub {
             return Outcome::Gone;
         }
         self.moves.hand(&id);
-        // With cluster durability, everything that its last outputs depend on is copied before the room ends.
+        // With cluster durability, the room ends after everything that its last outputs depend on is copied.
         let Ok(end) = ended.await else {
             self.moves.keep(&id);
             fleet.cancel_hand_over(&id).await;
@@ -247,9 +245,8 @@ impl Hub {
 
     async fn let_go(self: &Arc<Self>, room: Arc<Room>) {
         let hub = Arc::clone(self);
-        // Writes to the disk.
         let _ = spawn_blocking(move || {
-            // The room may be back already.
+            // The room may have returned.
             let _opening = hub.rooms.opening();
             if hub.rooms.is_current(&room) {
                 hub.rooms.remove(&room);
@@ -258,7 +255,7 @@ impl Hub {
         .await;
     }
 
-    // Resumes a suspended room at this hub. Its journal is free once no part of the hub holds the old room.
+    // Resumes a suspended room. Its journal is free once no part of the hub holds the old room.
     async fn resume_here(self: &Arc<Self>, room: Arc<Room>, end: JournalEnd) {
         let file = room.file().clone();
         let is_closed = spawn_blocking(move || end.finish(CLOSING)).await.unwrap_or_default();
@@ -285,7 +282,7 @@ impl Hub {
         .await;
     }
 
-    /// Whether clients have to retry, because a room moves between hubs.
+    /// Whether the room is moving between hubs, so that clients have to retry.
     pub(crate) fn is_moving(&self, id: &str) -> bool {
         let Some(cluster) = self.cluster() else { return false };
         match self.rooms.get(id) {
@@ -306,11 +303,11 @@ impl From<HandoverError> for Outcome {
     }
 }
 
-/// Rooms that are resumed concurrently. The limit lets the first of hundreds resume early.
+/// Concurrent restores. The limit lets the first of hundreds resume early.
 const RESTORES_AT_ONCE: usize = 16;
 
 impl Hub {
-    /// Applies the decisions of the directory about rooms of this node.
+    /// Applies the directory's decisions about rooms of this node.
     pub(crate) async fn obey(self: Arc<Self>, mut events: Receiver<Event>) {
         let turns = Arc::new(Semaphore::new(RESTORES_AT_ONCE));
         while let Some(event) = events.recv().await {
@@ -320,7 +317,6 @@ impl Hub {
                     if rooms.get(room.as_str()).is_some() {
                         warn!(room = %room, "the room has moved to another hub and ends here");
                     }
-                    // Writes to the disk.
                     let _ = spawn_blocking(move || rooms.give_up(room.as_str())).await;
                 }
                 Event::TakenOver(room) => {
@@ -356,10 +352,10 @@ impl Hub {
         let (hub, room) = (Arc::clone(self), id.to_owned());
         match spawn_blocking(move || hub.resume_copy(&room, &read)).await.map_err(Into::into).flatten() {
             Ok(room) => {
-                // The directory needs the address first.
+                // The directory needs the address before the room is announced as restored.
                 self.show(fleet, &room).await;
                 fleet.restored(id).await;
-                // A room that no other hub took has not moved.
+                // A room that returned from its hand-over has not moved.
                 if !self.moves.has_handed(id) {
                     fleet.copies.count_moved();
                 }
@@ -372,7 +368,7 @@ impl Hub {
         }
     }
 
-    // Resumes a room from the copy of another hub. Waits for the disk.
+    // Blocks on the disk.
     fn resume_copy(self: &Arc<Self>, id: &str, read: &Read) -> anyhow::Result<Arc<Room>> {
         let mut file = parse(&read.room, id).context("its description is damaged")?;
         let _opening = self.rooms.opening();
@@ -387,7 +383,7 @@ impl Hub {
                 None
             }
         };
-        // Every hub opens the usual rooms when it starts, so their number would grow with each upgrade.
+        // Every hub opens the usual rooms when it starts, so duplicates would accumulate with each upgrade.
         if file.permanent
             && Options::permanent(self.examples).any(|usual| usual == file.options)
             && self.has_permanent(&file.options)

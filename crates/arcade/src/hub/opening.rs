@@ -18,7 +18,7 @@ use crate::{
 const ATTEMPTS: usize = 16;
 
 impl Hub {
-    /// Opens a room for a host, or for the hub itself.
+    /// `maker` is `None` for rooms that the hub opens.
     pub(crate) fn open(
         self: &Arc<Self>,
         options: &Options,
@@ -31,7 +31,7 @@ impl Hub {
         })
     }
 
-    // `set` completes the file of the room.
+    // `set` completes the room file.
     pub(super) fn open_with(
         self: &Arc<Self>,
         options: &Options,
@@ -55,7 +55,7 @@ impl Hub {
             self.has_place(options, maker)?;
             return Ok(self.run(begin(self.rooms.files.name(options.game().name())?)?)?);
         };
-        // Claims may take seconds, so the limits are checked before and the opening lock is not held.
+        // Claims may take seconds, so the limits are checked first, without the opening lock.
         self.has_place(options, maker)?;
         let id = self.claim_name(&cluster.fleet, options)?;
         let opened = begin(id.clone()).map_err(OpenError::from).and_then(|file| {
@@ -82,7 +82,7 @@ impl Hub {
         Ok(())
     }
 
-    // May block the thread.
+    // May block.
     fn claim_name(&self, fleet: &Fleet, options: &Options) -> Result<String, OpenError> {
         let needs = options.game().rules();
         for _ in 0..ATTEMPTS {
@@ -96,7 +96,7 @@ impl Hub {
         Err(OpenError::Unclaimed(ClaimError::Taken))
     }
 
-    /// May block the thread.
+    /// May block.
     pub(super) fn claim_code(&self, code: &str, room: &str) -> Result<(), ClaimError> {
         match &self.cluster {
             Some(cluster) => Handle::current().block_on(cluster.fleet.claim_code(code, room)),
@@ -113,14 +113,14 @@ impl Hub {
         Ok(())
     }
 
-    /// A permanent room of the same game counts, if both or neither have the daily puzzle.
+    /// Whether the game has a permanent room, with or without the daily puzzle as in `options`.
     pub(super) fn has_permanent(&self, options: &Options) -> bool {
         let same = |other: &Options| other.game() == options.game() && other.is_daily() == options.is_daily();
         self.rooms.all().iter().map(|room| room.file()).any(|room| room.permanent && same(&room.options))
     }
 }
 
-/// The maximum length of a room's word, in bytes.
+/// In bytes.
 pub(crate) const MAX_WORD: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
@@ -141,7 +141,7 @@ pub(crate) struct RoomProperties {
 }
 
 impl Hub {
-    /// Opens a room with an owner, and returns the owner's token.
+    /// Returns the room and the token of its owner.
     pub(crate) fn open_owned(
         self: &Arc<Self>,
         options: &Options,

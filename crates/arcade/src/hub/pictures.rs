@@ -1,4 +1,4 @@
-//! Small pictures of rooms for the lobby. One watcher in each room that a page shows publishes its changes. It is not
+//! Small pictures of rooms for the lobby. In each room that a page shows, one watcher publishes changes. It is not
 //! counted and keeps no room open.
 
 use std::{
@@ -26,21 +26,21 @@ use crate::{
     },
 };
 
-/// Watched rooms. Each counts for the host whose page requested it first.
+/// Watched rooms. Each counts for the first host that requested it.
 const MAX_ROOMS: usize = 256;
-/// How long a room is watched after the last page has stopped showing it.
+/// How long a room stays watched after the last page has stopped showing it.
 const LINGER: Duration = Duration::from_secs(5);
-/// The pause before a reconnection; a room closes the connection after each game.
+/// The pause before a reconnection. Rooms close the connection after each game.
 const AGAIN: Duration = Duration::from_secs(1);
 /// Frames of a history that are applied in one batch.
 const AT_ONCE: usize = 64;
 
 #[derive(Debug, Default)]
 pub(crate) struct Shot {
-    /// The sequence number in its room; 0 means none yet.
+    /// The sequence number in the room; 0 before the first.
     pub(crate) number: u64,
     pub(crate) whole: String,
-    /// The changes since the previous picture; removed parts are null.
+    /// The changes since the previous picture. Removed parts are null.
     pub(crate) change: String,
 }
 
@@ -59,7 +59,6 @@ impl Shot {
             return None;
         }
         let (mut whole, mut changed) = (String::new(), String::new());
-        // Writing to a string cannot fail.
         let _ = write!(whole, r#"{{"whole":{}}}"#, json(now));
         let _ = write!(changed, r#"{{"change":{}}}"#, json(&change));
         Some(Self { number: self.number + 1, whole, change: changed })
@@ -94,7 +93,7 @@ impl PictureState {
 #[derive(Debug)]
 struct WatchedRoom {
     shots: watch::Sender<Arc<Shot>>,
-    // The host that requested it first.
+    // The first host that requested the room.
     host: HostId,
 }
 
@@ -108,9 +107,9 @@ impl Pictures {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `None` if there is no such room, or if too many are watched.
+    /// `None` if there is no such room, or too many are watched.
     pub(crate) fn of(self: &Arc<Self>, id: &str, host: HostId) -> Option<watch::Receiver<Arc<Shot>>> {
-        // Only clients that may enter see the content of other rooms, so these have no pictures.
+        // Only admitted clients see rooms that are not public, so these have no pictures.
         if !self.open.get(id).is_some_and(|room| room.access.is_public()) {
             return None;
         }
@@ -132,7 +131,7 @@ impl Pictures {
         self.state().watched.len()
     }
 
-    // Forgets a room that no page shows. Returns whether it was forgotten.
+    // Removes a room that no page shows. Returns whether it was removed.
     fn leave(&self, id: &str) -> bool {
         let mut state = self.state();
         let unseen = state.watched.get(id).is_none_or(|watched| watched.shots.receiver_count() == 0);
@@ -155,7 +154,7 @@ async fn watch(pictures: Weak<Pictures>, id: String, shots: watch::Sender<Arc<Sh
         if pictures.upgrade().is_none_or(|pictures| pictures.leave(&id)) {
             return;
         }
-        // The room has closed the connection, or is over.
+        // The room is over or has closed the connection.
         let _ = timeout(AGAIN, unseen(&shots)).await;
     }
     if let Some(pictures) = pictures.upgrade() {
@@ -163,7 +162,7 @@ async fn watch(pictures: Weak<Pictures>, id: String, shots: watch::Sender<Arc<Sh
     }
 }
 
-// Resolves when no page has shown the room for a while.
+// Resolves when no page has shown the room for [`LINGER`].
 async fn unseen(shots: &watch::Sender<Arc<Shot>>) {
     loop {
         shots.closed().await;
@@ -239,7 +238,6 @@ mod tests {
         let second = first.next(&one, &two).unwrap();
         assert_eq!((second.number, second.change.as_str()), (2, r#"{"change":{"0":null,"1":"|A|"}}"#));
         assert_eq!(second.whole, r#"{"whole":{"1":"|A|","size":[2,3]}}"#);
-        // An empty picture counts as well.
         assert_eq!(Shot::default().next(&empty, &empty).unwrap().whole, r#"{"whole":{}}"#);
     }
 }

@@ -1,5 +1,3 @@
-//! The ports of rooms for native clients.
-
 use std::{
     collections::BTreeSet,
     io::{self, ErrorKind},
@@ -14,7 +12,7 @@ use anyhow::bail;
 use servekit::{Sockets, Wire};
 use tracing::warn;
 
-/// How long a restored room waits for its port, which the previous process may still be releasing.
+/// How long a restored room waits for its port, which the previous process may still hold.
 const PATIENCE: Duration = Duration::from_secs(2);
 const RETRY: Duration = Duration::from_millis(50);
 
@@ -28,7 +26,7 @@ pub(crate) struct Ports {
     used: Arc<Mutex<BTreeSet<u16>>>,
 }
 
-/// No other room gets the port before this value is dropped.
+/// Reserves the port until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Lease {
     pub(crate) port: u16,
@@ -68,7 +66,7 @@ impl Ports {
             }
         }
         let Some(range) = self.range.clone() else {
-            // UDP and TCP ports do not collide in the system, but each number belongs to one room.
+            // Each number belongs to one room, although UDP and TCP ports do not collide.
             for _ in 0..ATTEMPTS {
                 let sockets = Sockets::bind(wire, &self.bind, 0)?;
                 let port = sockets.addresses()?.first().map_or(0, std::net::SocketAddr::port);
@@ -79,7 +77,7 @@ impl Ports {
             return Err(exhausted("the system offers only ports of other rooms".into()));
         };
         for port in range.clone() {
-            // Two rooms must not try the same port.
+            // Reserved first, so that no other room tries the same port.
             let Some(lease) = self.take(port) else { continue };
             match Sockets::bind(wire, &self.bind, port) {
                 Ok(sockets) => return Ok((sockets, lease)),
@@ -94,12 +92,12 @@ impl Ports {
         )))
     }
 
-    /// At any free port if `port` is 0.
+    /// If `port` is 0, at any free port of the range.
     pub(super) fn open_at(&self, wire: Wire, port: u16) -> anyhow::Result<(Sockets, Lease)> {
         if port == 0 { self.open(wire, 0) } else { self.again(wire, port) }
     }
 
-    /// Opens sockets for programs on this machine only, at any free port.
+    /// For programs on this machine only, at any free port.
     pub(super) fn open_here(&self, wire: Wire) -> anyhow::Result<(Sockets, Lease)> {
         let here = Self { bind: vec![Ipv4Addr::LOCALHOST.into()], range: None, used: Arc::clone(&self.used) };
         here.open(wire, 0)
@@ -156,7 +154,7 @@ mod tests {
 
     #[test]
     fn rooms_get_ports_of_the_range_until_none_is_left() {
-        // The socket occupies the one port of the range.
+        // The socket occupies the only port of the range.
         let taken = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = taken.local_addr().unwrap().port();
         let ports = Ports::new(vec![Ipv4Addr::LOCALHOST.into()], Some(port..=port));

@@ -1,6 +1,6 @@
-//! Publishes rooms for watchers at other nodes: each room once, however many clients watch it there. A node with
-//! watchers keeps one socket to the node of the room, a *feed*; see `web/feed.rs`. While there is a feed, a watcher
-//! that is not counted receives the messages to publish.
+//! Publishes rooms for watchers at other nodes, each room once for all of them. A node with watchers keeps one socket,
+//! a *feed*, to the node of the room; see `web/feed.rs`. While there is a feed, a watcher that is not counted receives
+//! the messages to publish.
 
 use std::{
     collections::BTreeMap,
@@ -42,7 +42,7 @@ impl Feeding {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    // Removes a room without feeds or whose publication is over. Returns whether that is the case.
+    // Removes a room without feeds, or after its publication. Returns whether it was removed.
     fn leave(&self, id: &str, steps: &watch::Sender<PublicationState>) -> bool {
         let mut rooms = self.rooms();
         if steps.receiver_count() > 0 && !steps.borrow().is_last() {
@@ -84,7 +84,7 @@ impl Feeding {
                 if feeding.leave(&id, &steps) {
                     break;
                 }
-                // Another feed has just been opened, so the publication starts again.
+                // Another feed has just been opened.
                 steps.send_replace(PublicationState::Beginning);
             }
             drop(counted);
@@ -93,15 +93,15 @@ impl Feeding {
     }
 }
 
-/// Bytes after which an event ends; a single message may be longer.
+/// Bytes after which an event ends. A single message may be longer.
 const GATHERED: usize = 256 << 10;
-/// How long the brokers may be away before the publication ends and watchers at other nodes get their own sockets.
+/// How long the brokers may be away. Then the publication ends, and watchers at other nodes get their own sockets.
 const PATIENCE: Duration = Duration::from_secs(12);
 const PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PublicationState {
-    /// A follower could still start at an earlier publication.
+    /// Followers might still start at an earlier publication.
     Beginning,
     Going,
     /// The room has closed the connection.
@@ -124,16 +124,14 @@ pub(super) struct Published<'a> {
 }
 
 enum StreamEnd {
-    /// The connection or the room was closed.
     Closed,
-    /// The brokers are away, or another node has the room.
     Broken,
 }
 
-/// Ends when the room closes the connection, or the brokers are away for too long. Returns which of the two.
+/// Returns when the room has closed the connection, or the brokers are away for too long.
 pub(super) async fn publish(published: Published<'_>, steps: &watch::Sender<PublicationState>) -> PublicationState {
     let mut last = None;
-    // A run ends when a new watcher would receive too much; the next run starts as for a new watcher.
+    // A run ends when a new watcher would receive too much. The next one starts as for a new watcher.
     loop {
         match run(published, &mut last, steps).await {
             Ok(()) => {}
@@ -174,7 +172,7 @@ async fn run(
     }
 }
 
-// Waits for a message, then takes queued ones up to `GATHERED` bytes. Also returns whether the stream has ended.
+// Waits for a message, then takes queued ones up to [`GATHERED`] bytes. Also returns whether the stream has ended.
 async fn gather(mailbox: &Mailbox, news: &mut PageNews, messages: &mut mpsc::Receiver<Arc<str>>) -> (Vec<Item>, bool) {
     let text = |text: &str| Bytes::copy_from_slice(text.as_bytes());
     let (mut items, mut bytes) = (vec![], 0);
@@ -231,7 +229,7 @@ struct Log<'a> {
     run: u64,
     number: u64,
     backlog: Backlog,
-    // Whether followers have a snapshot.
+    // Whether there is a snapshot for followers.
     begun: bool,
 }
 
@@ -243,14 +241,13 @@ impl Log<'_> {
         let changes = Event { kind: EventKind::Change, run: self.run, number: self.number, items };
         for body in changes.write() {
             if !self.append(false, &body).await? {
-                // The snapshot lacks this message, because followers apply it after the snapshot.
+                // Followers apply this message after the snapshot, so the snapshot must not contain it.
                 self.snapshot().await?;
                 if !self.append(false, &body).await? {
                     debug!("a snapshot is requested again immediately");
                     return Err(StreamEnd::Broken);
                 }
             }
-            // The next snapshot contains these items.
             for item in Event::read(body).map(|event| event.items).unwrap_or_default() {
                 self.backlog.take(&item);
                 self.number += 1;
@@ -283,7 +280,7 @@ impl Log<'_> {
                     *self.last = Some(sequence);
                     return Ok(true);
                 }
-                // An earlier publication ended here, or an attempt was stored but its response was lost.
+                // An earlier publication ended here, or the response to a stored attempt was lost.
                 Ok(Appended::Misplaced(_)) if is_anchor && append.after.is_some() => append.after = None,
                 Ok(Appended::Misplaced(_) | Appended::AnchorDue) => return Ok(false),
                 Ok(Appended::Fenced(_)) => {

@@ -10,13 +10,13 @@ use cmdkit::{read_file, replace_file};
 use netcore::HostId;
 use serde::{Deserialize, Serialize};
 
-/// The maximum number of stored reports. The operator clears them.
+/// Stored reports. The operator clears them.
 pub(crate) const MAX_REPORTS: usize = 1_000;
-/// The maximum number of stored reports of one host.
+/// Stored reports of one host.
 pub(crate) const MAX_REPORTS_OF_HOST: usize = 20;
-/// The longest text of a report, in bytes.
+/// In bytes.
 pub(crate) const MAX_REPORT_TEXT: usize = 500;
-/// Each byte of a text may take six in JSON.
+/// JSON may need six bytes for one of the text.
 const MAX_FILE: usize = MAX_REPORTS * 8 * MAX_REPORT_TEXT;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ impl Reports {
         self.reports().values().cloned().collect()
     }
 
-    /// A later report of the same host about the same seat of a match replaces the earlier one.
+    /// Replaces an earlier report of the host about the same seat of a match.
     pub(crate) fn add(&self, mut report: Report) -> Result<(), ReportError> {
         let mut reports = self.reports();
         let mut after = reports.clone();

@@ -19,7 +19,7 @@ use crate::{
     room::{Room, info::Info, reservations::Holder},
 };
 
-/// The number of bots that fill a room whose people have requested company.
+/// The number of bots that fill the room, if its people have requested company.
 pub(super) fn missing(room: &Room) -> usize {
     let info = room.info.borrow();
     let people = info.players.iter().filter(|player| !player.bot).count().max(1);
@@ -27,7 +27,7 @@ pub(super) fn missing(room: &Room) -> usize {
     wanted.saturating_sub(people).saturating_sub(room.bots.count())
 }
 
-/// Free seats of a room in the lobby or open to new players, reserved ones included.
+/// Free seats of a room that accepts players, including reserved ones.
 pub(super) fn free(room: &Room, info: &Info) -> usize {
     let waits = info.phase == "lobby" || info.options.starts_at_once();
     let is_late = info.phase == "playing" && info.show.late;
@@ -39,7 +39,6 @@ pub(super) fn free(room: &Room, info: &Info) -> usize {
     usize::try_from(info.seats).unwrap_or(usize::MAX).saturating_sub(seated)
 }
 
-/// Free seats that are not reserved.
 pub(super) fn unreserved(room: &Room, info: &Info) -> usize {
     free(room, info).saturating_sub(room.roster.reserved_besides(Holder::Host(HostId::Other, 0)))
 }
@@ -49,10 +48,10 @@ pub(crate) struct Rooms {
     pub(super) files: RoomFiles,
     pub(super) empty_for: Duration,
     open: Mutex<BTreeMap<String, Arc<Room>>>,
-    // Held from the check of the limits until the new room counts, and while a room is closed or restarted.
+    // Held from the check of the limits until a new room counts, and while a room is closed or restarted.
     opening: Mutex<()>,
     draining: AtomicBool,
-    /// Notified when a room is closed, or replaced by one with another journal.
+    /// Notified when a room is closed or replaced.
     pub(super) replaced: Notify,
 }
 
@@ -72,7 +71,6 @@ impl Rooms {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locked while rooms are opened, closed or renewed.
     pub(super) fn opening(&self) -> MutexGuard<'_, ()> {
         self.opening.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -97,10 +95,10 @@ impl Rooms {
         self.open().get(id).cloned()
     }
 
-    /// Closes a room, even if it is restarting. Pages receive the reason. The room is not restored, even if the hub is
-    /// killed now.
+    /// Closes a room, even during a restart, and sends `why` to its pages. The room is not restored, even after a
+    /// crash.
     pub(crate) fn close(&self, room: &Room, why: &str) {
-        // Wait for a restart that is in progress.
+        // Waits for a restart in progress.
         let _opening = self.opening();
         let id = room.file().id.clone();
         if let Some(now) = self.get(&id) {
@@ -109,9 +107,9 @@ impl Rooms {
         self.files.remove(&id);
     }
 
-    /// Ends a room that another hub owns, even if it is restarting. Its file is removed even if the room does not run.
+    /// Ends a room that another hub owns, even during a restart, and removes its file, even if the room does not run.
     pub(crate) fn give_up(&self, id: &str) {
-        // Wait for a restart that is in progress.
+        // Waits for a restart in progress.
         let _opening = self.opening();
         if let Some(room) = self.get(id) {
             room.give_up();
@@ -134,7 +132,7 @@ impl Rooms {
         self.replaced.notify_waiters();
     }
 
-    /// Waits until a room that restarts is replaced. Returns `None` if it is closed instead.
+    /// Waits until a restarted room is replaced. Returns `None` if it is closed instead.
     pub(crate) async fn replacement(&self, room: &Arc<Room>) -> Option<Arc<Room>> {
         let id = room.file().id.clone();
         loop {
@@ -152,11 +150,11 @@ impl Rooms {
         self.open().get(&room.file().id).is_some_and(|now| std::ptr::eq(Arc::as_ptr(now), room))
     }
 
-    /// Waits for the disk. If that fails, a restart restores the previous state.
+    /// Blocks on the disk. If that fails, a restart restores the previous state.
     pub(crate) fn save(&self, room: &Room) {
-        // The lock prevents a replacement before the room is written.
+        // No replacement while the room is written.
         let _opening = self.opening();
-        // A finished room is not restored.
+        // Finished rooms are not restored.
         if room.info.borrow().closing.is_some() || !self.is_current(room) {
             return;
         }
@@ -165,7 +163,7 @@ impl Rooms {
         }
     }
 
-    /// Seats a bot for a host or for the hub itself. Fails without a free seat, and with
+    /// Adds a bot for a host, or for the hub itself. Fails without a free seat, and with
     /// [`Refusal`](super::shares::Refusal) if there are too many bots.
     pub(crate) fn seat_bot(&self, room: &Room, level: Level, host: Option<HostId>) -> anyhow::Result<()> {
         if self.is_draining() {
@@ -180,15 +178,15 @@ impl Rooms {
         Ok(())
     }
 
-    /// Adds bots up to the usual number of players of the game.
+    /// Adds bots up to the usual number of players.
     pub(crate) fn fill(&self, room: &Room, host: Option<HostId>) -> anyhow::Result<()> {
         let missing = missing(room);
         room.announce_bots(None);
         (0..missing).try_for_each(|_| self.seat_bot(room, room.roster.company_level(), host))
     }
 
-    /// Adds or removes bots until there are `number`. New bots play at this level; those with the last names leave
-    /// first. Bots that joined before an error stay.
+    /// Adds or removes bots until there are `number`. New ones play at `level`; those with the last names leave first.
+    /// After an error the added bots stay.
     pub(crate) fn set_bots(
         &self,
         room: &Room,
@@ -214,8 +212,8 @@ impl Rooms {
         (0..missing).try_for_each(|_| self.seat_bot(room, level, host))
     }
 
-    /// Fills the room with bots, so that the match starts. Fails if no player has a seat, or if a match is running or
-    /// starts by itself.
+    /// Fills the room with bots, which starts the match. Fails without players, and if a match is running or starts by
+    /// itself.
     pub(crate) fn start_now(&self, room: &Room, level: Level, host: Option<HostId>) -> anyhow::Result<()> {
         {
             let info = room.info.borrow();
@@ -251,12 +249,12 @@ impl Rooms {
         self.draining.store(true, Ordering::Release);
     }
 
-    /// Whether players have been waiting for long, because the disk of the journal does not respond.
+    /// Whether players wait for long for the disk of a journal.
     pub(crate) fn is_stalled(&self) -> bool {
         self.open().values().any(|room| room.journal.is_stalled())
     }
 
-    /// The number of running matches with people.
+    /// Counts running matches with people.
     pub(crate) fn running(&self) -> usize {
         let plays = |room: &&Arc<Room>| {
             let info = room.info.borrow();

@@ -54,17 +54,17 @@ impl Shares {
         taken.map(|()| self.share(Some(host), amount)).map_err(|full| self.refusal(full))
     }
 
-    /// Takes one that is charged to no host, such as for a connection of a reverse proxy.
+    /// Takes one that is charged to no host, as for the connection of a reverse proxy.
     pub(crate) fn take_unshared(self: &Arc<Self>) -> Result<Share, Refusal> {
         let taken = self.state().given.take_unshared();
         taken.map(|()| self.share(None, 1)).map_err(|full| self.refusal(full))
     }
 
-    /// Waits for the turn of a host. Fails if too many requests wait, or it takes too long.
+    /// Waits for the host's turn. Fails if too many requests wait, or after [`PATIENCE`].
     pub(crate) async fn wait(self: &Arc<Self>, host: HostId) -> Result<Share, Refusal> {
         let mut request = {
             let mut state = self.state();
-            // No waiting request of another host could be granted this one.
+            // The waiting requests of other hosts could not use this share.
             if !state.queue.has_host(host) && state.given.take(host).is_ok() {
                 return Ok(self.share(Some(host), 1));
             }
@@ -105,7 +105,7 @@ impl Shares {
             }
         }
         for (give, share) in served {
-            // If the request no longer waits, the share is returned here, which takes the lock.
+            // If the request no longer waits, this drop returns the share, which takes the lock.
             drop(give.send(share));
         }
     }
@@ -264,7 +264,7 @@ impl Refusal {
         }
     }
 
-    /// When the caller may try again.
+    /// When the caller may retry.
     pub(crate) const fn after(self) -> Duration {
         Duration::from_secs(match self.kind {
             RefusalKind::Queries | RefusalKind::Slices | RefusalKind::Requests => 2,
@@ -333,7 +333,6 @@ mod tests {
     async fn waiting_requests_are_served_host_by_host() {
         let shares = Shares::new(RefusalKind::Replays, 2);
         let held = shares.wait(host(1)).await.unwrap();
-        // One host may have half, even if the rest is free.
         let mut greedy: Vec<_> = (0..50).map(|_| queue(&shares, host(1))).collect();
         let other = shares.wait(host(2)).now_or_never().expect("another host may have the rest").unwrap();
         let mut second = queue(&shares, host(2));
@@ -347,10 +346,10 @@ mod tests {
         let of_third = third.as_mut().now_or_never().expect("it is the turn of the third host").unwrap();
         drop(of_second);
         for request in &mut greedy[1..3] {
-            // Each returns its share when this statement ends.
+            // Each share is returned at the end of this statement.
             assert!(request.as_mut().now_or_never().is_some(), "no other host waits");
         }
-        // The next request is served too, and is dropped before it notices.
+        // The next request is served too, but dropped before it notices.
         drop((of_third, greedy, second, third));
         assert_eq!(shares.in_use(), 0);
         let state = shares.state();

@@ -1,6 +1,6 @@
-//! Rooms of other nodes that are watched here: this node follows the publication of each and forwards it to all
-//! watchers. If a message does not fit into the queue of a watcher, it and all later ones are dropped until the queue
-//! is empty; then a snapshot follows, as in a room of this node.
+//! Rooms of other nodes that are watched here. This node follows the publication of each room and forwards it to all
+//! watchers. If a message does not fit into the queue of a watcher, messages are dropped until the queue is empty; then
+//! a snapshot follows, as in a room of this node.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -44,8 +44,8 @@ impl Following {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `None` if following the room has failed recently. If no task follows the room yet, also returns the requests
-    /// of the channel, for a task that the caller starts.
+    /// `None` if following the room has failed recently. If no task follows the room yet, also returns the requests of
+    /// the channel for a new task.
     pub(crate) fn channel(
         &self,
         id: &str,
@@ -66,7 +66,7 @@ impl Following {
         Some((channel, Some(requests)))
     }
 
-    /// If following has failed, watchers get their own sockets for a while.
+    /// After a failure, watchers get their own sockets for [`BARRED`].
     pub(crate) fn unfollow(&self, id: &str, channel: &Arc<Channel>, failed: bool) {
         channel.end(None);
         let mut state = self.state();
@@ -74,7 +74,7 @@ impl Following {
             state.channels.remove(id);
         }
         if failed {
-            // Finished rooms are removed here too.
+            // Expired entries are removed here too.
             let now = Instant::now();
             state.barred.retain(|_, until| *until > now);
             state.barred.insert(id.to_owned(), now + BARRED);
@@ -98,7 +98,7 @@ pub(crate) enum ChannelRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NextMessage {
     Item(Item),
-    /// If there is no reason, the page reconnects.
+    /// Without a reason, the page reconnects.
     End(Option<CloseReason>),
 }
 
@@ -107,16 +107,16 @@ pub(crate) struct Channel {
     game: Game,
     state: Mutex<ChannelState>,
     requests: mpsc::UnboundedSender<ChannelRequest>,
-    // `None` until the first snapshot or the first failure.
+    // `None` until the first snapshot or failure.
     ready: watch::Sender<Option<bool>>,
 }
 
 #[derive(Debug)]
 struct ChannelState {
     backlog: Backlog,
-    // The current run and its messages so far; `None` before the first snapshot.
+    // The current run and the number of its messages; `None` before the first snapshot.
     at: Option<(u64, u64)>,
-    // Parts of a snapshot that have arrived.
+    // Received parts of an incomplete snapshot.
     coming: Option<(u64, u64, Vec<Item>)>,
     queues: BTreeMap<u64, Arc<Queue>>,
     next: u64,
@@ -129,13 +129,13 @@ struct Queue {
     notify: Notify,
 }
 
-/// The end of the messages, and the reason if the room has given one.
+/// The end of the messages, and the room's reason if it gave one.
 #[derive(Debug, Clone, Copy)]
 struct End(Option<CloseReason>);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    // The shared snapshot, and the number of its items that were taken.
+    // The shared snapshot, and the number of taken items.
     all: Option<(Arc<[Item]>, usize)>,
     items: VecDeque<Item>,
     bytes: usize,
@@ -164,7 +164,7 @@ impl Queue {
         self.notify.notify_one();
     }
 
-    // Drops the queue, because another run begins.
+    // Drops the queue before another run.
     fn restart(&self) {
         let mut state = self.state();
         (state.all, state.bytes, state.behind) = (None, 0, true);
@@ -226,7 +226,7 @@ impl Channel {
             state.next
         };
         self.requests.send(ChannelRequest::Subscribe { number, address, answer }).map_err(|_| None)?;
-        // From now on the drop of the subscription notifies the node, even if no task waits for the answer.
+        // From now on, dropping the subscription notifies the node, even if no task waits for the answer.
         let queue = Arc::<Queue>::default();
         queue.state().behind = true;
         let subscription = Subscription { channel: Arc::clone(self), number, queue: Arc::clone(&queue) };
@@ -240,7 +240,7 @@ impl Channel {
         Ok(subscription)
     }
 
-    /// Applies an event. Returns `false` if the room cannot be followed any further.
+    /// Returns `false` if the room cannot be followed any further.
     pub(crate) fn take(&self, is_anchor: bool, body: Bytes) -> bool {
         let Some(Event { kind, run, number, items }) = Event::read(body) else {
             debug!("ignored an event of another version");
@@ -288,7 +288,7 @@ impl Channel {
         let mut state = self.state();
         match state.at {
             Some((of, at)) if of == run && at == number => {}
-            // Messages, or the snapshot of this run, were not received.
+            // Messages or the snapshot of this run were lost.
             _ => return false,
         }
         state.at = Some((run, number + items.len() as u64));
@@ -444,14 +444,14 @@ mod tests {
         let late = subscribe(&channel).await;
         assert!(publish(&channel, EventKind::Change, (1, 2), vec![frame("c"), Item::Text("w".into())]));
         assert_eq!(received(&early).await, items(&[frame("c"), Item::Text("w".into())]));
-        // A snapshot contains no words, so those before it are not repeated.
+        // Snapshots contain no words, so earlier ones are not repeated.
         assert_eq!(received(&late).await, items(&[Item::News("1".into()), frame("a"), frame("b"), frame("c")]));
-        // A snapshot without news is not sent.
+        // A snapshot of a known state is not forwarded.
         assert!(publish(&channel, SNAPSHOT, (1, 4), vec![Item::News("1".into()), frame("abc")]));
         assert!(publish(&channel, EventKind::Change, (1, 4), vec![frame("d")]));
         assert_eq!(received(&early).await, items(&[frame("d")]));
         assert_eq!(received(&late).await, items(&[frame("d")]));
-        // Such a snapshot does not hide a missing message.
+        // Nor does it hide a missing message.
         assert!(publish(&channel, SNAPSHOT, (1, 9), vec![frame("x")]));
         assert_eq!(received(&late).await, items(&[frame("x")]));
         assert!(publish(&channel, SNAPSHOT, (2, 0), vec![frame("y")]));
@@ -495,7 +495,6 @@ mod tests {
             assert_eq!(received(&quick).await, items(&[picture(number)]));
         }
         let messages = received(&slow).await;
-        // Queued messages precede the snapshot.
         assert!((10..25).contains(&messages.len()), "{}", messages.len());
         assert_eq!(messages[..2], items(&[picture(0), picture(1)]));
         assert_eq!(messages[messages.len() - 2..], items(&[frame("GRID 1 1"), picture(99)]));

@@ -4,7 +4,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::games::Game;
 
-/// Rooms with timed turns have their own runtime: a runtime serves tasks in the order of their wake-ups, so a turn
+/// Rooms with timed turns have their own runtime, because a runtime serves tasks in the order of their wake-ups: a turn
 /// would wait for all keys and pages before it. The system schedules threads with little work promptly.
 #[derive(Debug)]
 pub(crate) struct Threads {
@@ -13,10 +13,8 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// Fails if the system cannot create threads.
     pub(crate) fn start() -> io::Result<Self> {
-        // Together as many threads as processors. With more, threads interrupt one another, which took a tenth of the
-        // hub's time.
+        // As many threads as processors. With more, they interrupt one another, which cost a tenth of the hub's time.
         let workers = thread::available_parallelism().map_or(1, NonZero::get).div_ceil(2);
         let runtime = |name| Builder::new_multi_thread().worker_threads(workers).thread_name(name).enable_all().build();
         Ok(Self { turns: runtime("turns")?, rest: runtime("hub")? })

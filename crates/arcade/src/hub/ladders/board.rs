@@ -25,7 +25,7 @@ pub(crate) struct Board {
     pub(crate) game: Game,
     pub(crate) port: u16,
     view: Mutex<View>,
-    // Names that lost a key, until the ladder's task has removed their programs.
+    // Names that lost a key. The ladder's task has yet to remove their programs.
     revoked: Mutex<Vec<String>>,
     tunnels: mpsc::Sender<Tunnel>,
 }
@@ -43,7 +43,7 @@ impl Board {
         self.revoked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The ladder's task soon removes programs whose keys no longer prove these names.
+    /// The ladder's task removes programs whose keys no longer prove these names.
     pub(crate) fn revoke(&self, names: &[String]) {
         self.revoked().extend_from_slice(names);
     }
@@ -52,9 +52,8 @@ impl Board {
         std::mem::take(&mut *self.revoked())
     }
 
-    /// Data of the program arrives by `inbox`; `outbox` is dropped at the end.
     pub(crate) async fn attend(&self, host: HostId, inbox: mpsc::Receiver<Bytes>, outbox: mpsc::Sender<Bytes>) {
-        // A closed port means that the hub is ending.
+        // If the port is closed, the hub is ending.
         let _ = self.tunnels.send(Tunnel { host, inbox, outbox }).await;
     }
 }
@@ -73,7 +72,7 @@ impl Ladders {
     }
 }
 
-/// The rating of the bot in the middle.
+/// The rating of the medium bot.
 pub(super) const USUAL_RATING: i64 = FIXED[1].1;
 
 #[derive(Debug)]
@@ -94,36 +93,36 @@ impl Newcomer {
 pub(super) enum LadderMessage {
     Connected(ProgramId, Newcomer, i64),
     Input(Input),
-    /// The result of a match is known. A program that leaves from now on is not penalized.
+    /// The match has a result. A program that leaves from now on is not penalized.
     Settled(MatchId),
-    /// `None` if the match could not be played.
+    /// `None` if there is no result.
     Ended(MatchId, Option<Ended>),
 }
 
 #[derive(Debug)]
 pub(super) enum Order {
     Play(Box<Table>),
-    /// It is disconnected for this reason.
+    /// Disconnects the program for this reason.
     Dismiss(String),
-    /// The room of the match is closed.
+    /// The room is closed.
     Over,
 }
 
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) room: ProgramLink,
-    /// The join message that took the seat. It replaces a join that the program repeats, which contains the key.
+    /// The join that took the seat. It replaces repeated joins, which contain the key.
     pub(super) join: Bytes,
-    /// Bytes of the room that the program has already received.
+    /// Bytes of the room that the program already has.
     pub(super) greeting: Bytes,
 }
 
 #[derive(Debug)]
 pub(super) struct Ended {
-    /// The permanent id of the match.
+    /// The id in the results.
     pub(super) id: String,
     pub(super) rows: Vec<Row>,
-    /// Names of programs.
+    /// Names.
     pub(super) programs: Vec<String>,
     pub(super) bot: Option<Level>,
 }
@@ -132,31 +131,31 @@ pub(super) struct Ended {
 pub(super) struct Tunnel {
     pub(super) host: HostId,
     pub(super) inbox: mpsc::Receiver<Bytes>,
-    /// Dropped when the ladder has finished with the program.
+    /// Dropped when the program is finished.
     pub(super) outbox: mpsc::Sender<Bytes>,
 }
 
-/// Matches in the list. All are in the results.
+/// Listed matches. The results have all.
 pub(super) const RECENT: usize = 50;
 
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct View {
     waiting: Vec<WaitingProgram>,
     playing: Vec<RunningMatch>,
-    /// The last results, newest first.
+    /// Newest first.
     recent: VecDeque<Finished>,
-    /// Matches since the hub was started.
+    /// Since the start of the hub.
     played: u64,
     #[serde(skip)]
     lost: ForfeitCounts,
 }
 
-/// Forfeited matches since the hub was started.
+/// Since the start of the hub.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ForfeitCounts {
-    /// The program did not answer in time.
+    /// The program exceeded the time for a move.
     pub(crate) silent: u64,
-    /// The program left before the end, or crashed.
+    /// The program left or crashed.
     pub(crate) gone: u64,
 }
 
@@ -171,14 +170,14 @@ struct WaitingProgram {
 struct RunningMatch {
     players: Vec<String>,
     since: String,
-    /// The id of its room, for watchers.
+    /// For watchers.
     #[serde(skip_serializing_if = "Option::is_none")]
     room: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Finished {
-    /// Identifies the match in the results and for replays.
+    /// The id in the results, also for replays.
     id: String,
     ended: String,
     /// Best first.
@@ -191,10 +190,10 @@ pub(crate) struct RankedPlayer {
     name: String,
     score: i64,
     bot: bool,
-    /// Whether the player has forfeited.
+    /// Whether the player forfeited.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     lost: bool,
-    /// Of a program's answers; unknown for matches before the start of the hub.
+    /// Of a program; unknown for matches before the start of the hub.
     #[serde(skip_serializing_if = "Option::is_none")]
     latency: Option<Latency>,
 }
@@ -223,7 +222,7 @@ impl View {
         }
     }
 
-    /// `before` has matches before the start, newest first. They follow the matches since the start.
+    /// Appends `before`, earlier matches from newest to oldest.
     pub(super) fn remember(&mut self, before: Vec<Match>) {
         for old in before {
             if self.recent.len() < RECENT && self.recent.iter().all(|known| known.id != old.id) {
@@ -232,7 +231,7 @@ impl View {
         }
     }
 
-    /// `latencies` are those of programs, by their names.
+    /// `latencies` are by names of programs.
     pub(super) fn end(&mut self, ended: Ended, latencies: &BTreeMap<String, Latency>, now: u64) {
         let Ended { id, rows, programs, bot } = ended;
         let player = |row: Row| {
@@ -262,7 +261,7 @@ impl View {
 }
 
 impl Finished {
-    // The level of a bot is not stored, so bots have the names that they had in their rooms.
+    // The level of a bot is not stored, so bots keep the names from their rooms.
     fn stored(Match { id, ended, players, .. }: Match) -> Self {
         let players = players.into_iter().map(|player| {
             let bot = player.kind == PlayerKind::Bot;
@@ -273,7 +272,7 @@ impl Finished {
     }
 }
 
-// Sorts players as the ratings rank them. Players who have forfeited come last.
+// Orders players by rank, and those who forfeited last.
 fn ordered(mut players: Vec<RankedPlayer>) -> Vec<RankedPlayer> {
     players.sort_by_key(|player| player.lost);
     for (player, place) in players.iter_mut().zip(1..).filter(|(player, _)| player.lost) {

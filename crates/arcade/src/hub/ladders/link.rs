@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::proxied::Proxied;
 
-/// The timeout of everything but a program's turn: a first message, a query, the end of a room.
+/// The timeout of everything but a program's turn: its first message, a query, the end of a room.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 const DATAGRAM: usize = 1 << 16;
 const READ: usize = 4 << 10;
@@ -19,16 +19,16 @@ const READ: usize = 4 << 10;
 pub(super) enum ProgramLink {
     /// A stream connection.
     Stream(Proxied<TcpStream>),
-    /// Shares a UDP socket, whose reader forwards the datagrams of this address.
+    /// A UDP socket whose reader forwards the datagrams of this address.
     Shared { socket: Arc<UdpSocket>, peer: SocketAddr, inbox: mpsc::Receiver<Bytes> },
-    /// Over a WebSocket. A frame is a datagram, or any piece of the stream.
+    /// A WebSocket. A frame is a datagram, or any piece of the stream.
     Tunnel { inbox: mpsc::Receiver<Bytes>, outbox: mpsc::Sender<Bytes>, datagrams: bool },
-    /// A socket that is connected to a room.
+    /// Connected to a room.
     Own(UdpSocket),
 }
 
 impl ProgramLink {
-    /// Appends bytes, or one datagram. Returns `false` at the end of a connection. Cancellation safe.
+    /// Appends bytes of a stream, or one datagram. Returns `false` at the end of a connection. Cancel safe.
     pub(super) async fn read(&mut self, into: &mut BytesMut) -> io::Result<bool> {
         match self {
             Self::Stream(stream) => {
@@ -49,7 +49,7 @@ impl ProgramLink {
         }
     }
 
-    /// Sends one datagram, if the protocol has datagrams. Fails if a stream does not accept the bytes in time.
+    /// Sends bytes, or one datagram. Fails if a stream does not accept the bytes in time.
     pub(super) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Stream(stream) => {
@@ -71,11 +71,10 @@ impl ProgramLink {
         }
     }
 
-    /// Aborts a connection, so that the room notices immediately that its messages are not read.
+    /// Aborts a stream, so that the room immediately notices that its messages are not read.
     pub(super) fn cut(self) {
         if let Self::Stream(stream) = self {
-            // A plain close may leave the connection half closed, and the room would assume that the player still
-            // reads.
+            // A plain close may leave the connection half open, and the room would assume that the player still reads.
             let _ = stream.get_ref().set_zero_linger();
         }
     }

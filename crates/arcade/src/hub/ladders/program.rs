@@ -36,12 +36,12 @@ use crate::{
     proxied::{self, Proxied},
 };
 
-/// Programs of one ladder whose first message is awaited or checked.
+/// Programs of a ladder whose first message is awaited or checked.
 const MAX_ENTERING: usize = 64;
 const INBOX: usize = 64;
-/// There are at most two: to play, and the end of the match.
+/// Fits the two orders of a match: to play, and its end.
 const ORDERS: usize = 4;
-/// The pause after the system has refused a connection.
+/// The pause after an error of `accept`.
 const PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ struct ProgramListener {
     entering: Arc<Semaphore>,
 }
 
-/// Listens until the hub is dropped, then drops `held`.
+/// Accepts programs until the hub is dropped, then drops `held`.
 pub(super) fn open(
     hub: &Arc<Hub>,
     (game, greeting): (Game, Bytes),
@@ -156,7 +156,7 @@ impl ProgramListener {
         }
     }
 
-    // An error explains why the message has no valid name.
+    // An error states why the name is invalid.
     async fn first(&self, line: &mut ProgramLink) -> Option<Result<String, String>> {
         if !self.greeting.is_empty() {
             line.write(&self.greeting).await.ok()?;
@@ -185,7 +185,7 @@ impl ProgramListener {
             buffer.clear();
             let received = socket.recv_buf_from(&mut buffer).await;
             let Some(hub) = self.hub.upgrade() else { return };
-            // An error may concern another program.
+            // The error may concern another program.
             let Ok((_, peer)) = received else { continue };
             let datagram = Bytes::copy_from_slice(&buffer);
             if let Some(inbox) = programs.get(&peer).filter(|inbox| !inbox.is_closed()) {
@@ -215,7 +215,7 @@ impl ProgramListener {
 
     async fn enter(&self, line: ProgramLink, host: HostId, login: Result<String, String>) -> Option<Program> {
         let hub = self.hub.upgrade()?;
-        // The source may be forged, so a failed try is not charged to that address.
+        // The address may be forged, so it is not charged for a failed try.
         let is_charged = !matches!(line, ProgramLink::Shared { .. });
         match self.prove(&hub, host, login, is_charged).await {
             Ok((name, rating)) => {
@@ -240,7 +240,7 @@ impl ProgramListener {
         }
     }
 
-    // An uncharged wrong key does not help to guess the right one: a key has 80 bits.
+    // Uncharged tries do not help to guess a key, which has 80 bits.
     async fn prove(
         &self,
         hub: &Arc<Hub>,
@@ -275,12 +275,11 @@ impl ProgramListener {
     }
 }
 
-/// Bytes that a program may send before its match. They are discarded: the program may repeat its key.
+/// Bytes that a program may send before its match. They are discarded, because they may repeat the key.
 const MAX_EARLY: usize = 1 << 20;
-/// The shortest time between two notices to the ladder's task that a program has sent data, in games that request
-/// no moves.
+/// How often the ladder's task is notified that a program sends data, in games that request no moves.
 const PULSE: Duration = Duration::from_millis(500);
-/// How long after the end of a room its last datagrams may arrive.
+/// How long the last datagrams of a finished room may take.
 const LINGER: Duration = Duration::from_millis(300);
 
 pub(super) struct Program {
@@ -322,14 +321,14 @@ impl Program {
         let now = || Time::ZERO.plus(begun.elapsed());
         let mut pulse = begun;
         let mut finished = false;
-        // When to stop forwarding the remaining data of the room.
+        // When to stop forwarding the output of the room.
         let mut ends: Option<Instant> = None;
         loop {
             if !received.is_empty() {
-                // A repeated join contains the key, so the stored one replaces it.
+                // A repeated join contains the key.
                 let is_join = self.line.is_datagrams() && matches!(self.game.first(&received), First::Join(..));
                 let message = if is_join { &join[..] } else { &received[..] };
-                // Once the program has finished, nothing is sent: the room would interpret it as leaving.
+                // After the program has finished, the room would interpret its data as leaving.
                 if !finished && room.write(message).await.is_err() {
                     finished = true;
                 }
@@ -343,11 +342,10 @@ impl Program {
                 }
             }
             tokio::select! {
-                // Data of the room has priority: it may contain the end of the match.
+                // The output of the room may contain the end of the match, so it comes first.
                 biased;
                 read = room.read(&mut output) => {
                     if !read.unwrap_or(false) {
-                        // The match is over, or the program has lost its seat.
                         break;
                     }
                     let from = skipped(&output, &mut skip);
@@ -376,7 +374,7 @@ impl Program {
                 order = self.orders.recv(), if ends.is_none() => match order {
                     Some(Order::Over | Order::Play(_)) | None => ends = Some(Instant::now() + LINGER),
                     Some(Order::Dismiss(why)) => {
-                        // The program leaves its room first, so that the room records its loss.
+                        // The program leaves first, so that the room records its loss.
                         leave(self.game, room).await;
                         return self.dismiss(&why).await;
                     }
@@ -420,7 +418,7 @@ fn skipped(output: &[u8], skip: &mut Bytes) -> usize {
     if skip.is_empty() {
         return 0;
     }
-    // A room sends its first message immediately, so it arrives whole.
+    // A room sends its greeting immediately, so it arrives whole.
     let greeting = std::mem::take(skip);
     if output.starts_with(&greeting) { greeting.len() } else { 0 }
 }
@@ -450,10 +448,10 @@ async fn outlast(mut room: ProgramLink, orders: &mut mpsc::Receiver<Order>) {
     }
 }
 
-/// The longest name of a program, in bytes.
+/// In bytes.
 pub(crate) const MAX_PROGRAM_NAME: usize = 24;
 pub(crate) const MARK: char = '#';
-/// Letters and digits without those that resemble others.
+/// Without characters that resemble others.
 const DIGITS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz123456789";
 const LENGTH: usize = 16;
 
@@ -467,7 +465,7 @@ pub(crate) fn hash(key: &str) -> [u8; KEY_HASH_LENGTH] {
     Sha256::digest(format!("ladder\n{key}")).into()
 }
 
-/// A name may contain only characters that all protocols have.
+/// Allows only characters that all protocols can transmit.
 pub(crate) fn check(name: &str) -> Result<(), String> {
     let is_known = |letter: u8| letter.is_ascii_alphanumeric() || b"._-".contains(&letter);
     if (1..=MAX_PROGRAM_NAME).contains(&name.len()) && name.bytes().all(is_known) && !is_path(name) {

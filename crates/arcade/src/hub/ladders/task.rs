@@ -1,5 +1,3 @@
-//! The task of one ladder: it owns the state machine and carries out its decisions.
-
 use std::{
     collections::BTreeMap,
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -99,13 +97,13 @@ impl LadderTask {
         for output in self.ladder.input(now, input) {
             self.carry_out(&output);
         }
-        // A program in a match is needed until the match is over.
+        // A playing program stays until the match is over.
         if let Some(gone) = gone.filter(|gone| self.ladder.name(*gone).is_none()) {
             self.programs.remove(&gone);
         }
     }
 
-    // Disconnects banned programs, and those whose key no longer proves their name. They thereby leave their matches.
+    // Disconnects programs that are banned or no longer prove their name. They thereby leave their matches.
     fn dismissed(&self) -> Vec<Input> {
         let Some(hub) = self.hub.upgrade() else { return vec![] };
         let revoked = self.board.take_revoked();
@@ -221,12 +219,12 @@ impl LadderTask {
     }
 }
 
-// A dropped order is harmless: a program that does not take its orders is disconnected soon.
+// Orders may be lost: a program that does not take them is disconnected soon.
 fn order(newcomer: &Newcomer, order: Order) {
     let _ = newcomer.orders.try_send(order);
 }
 
-/// The time for a room to notice which players have left.
+/// How long a room may take to notice which players have left.
 const NOTICE: Duration = Duration::from_secs(2);
 const HERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
@@ -240,12 +238,12 @@ pub(super) enum Player {
 pub(super) struct Fixture {
     pub(super) game: Game,
     pub(super) players: Vec<Player>,
-    /// Set to the name of its room.
+    /// Set to the id of the room.
     pub(super) room: Arc<OnceLock<String>>,
 }
 
-/// Plays a match. Returns `None` if it has no result. Once no program can lose any more, `settled` is awaited, and then
-/// the connections are closed.
+/// Plays a match. Returns `None` without a result. Awaits `settled` once no program can lose any more, and then closes
+/// the connections.
 pub(super) async fn play(
     hub: &Arc<Hub>,
     fixture: Fixture,
@@ -300,7 +298,7 @@ async fn gather(hub: &Arc<Hub>, room: &Arc<Room>, Fixture { game, players, .. }:
 
 async fn sit(room: &Room, game: Game, name: &str, greeting: Bytes) -> anyhow::Result<Table> {
     let known = |own: SocketAddr, link: Link| {
-        // The address as the room sees it. The room admits no other client.
+        // The address in the room, which admits no other client.
         let shown = room.roster.mask.room_address(link, own);
         room.roster.open_seat(shown);
         room.roster.set_names(shown, &[name.to_owned()]);
@@ -327,7 +325,7 @@ async fn sit(room: &Room, game: Game, name: &str, greeting: Bytes) -> anyhow::Re
     Ok(Table { room: line, join, greeting })
 }
 
-// Waits for the result, or for the order to end the match in its present state.
+// Waits for the result, or for `stop` to end the match early.
 async fn watch_over(room: &Arc<Room>, mut stop: watch::Receiver<bool>, players: &[Player]) -> Option<Ended> {
     let mut info = room.info.clone();
     let is_over = |info: &Info| info.result.is_some() || info.phase == "over";
@@ -338,7 +336,7 @@ async fn watch_over(room: &Arc<Room>, mut stop: watch::Receiver<bool>, players: 
     };
     if is_stopped {
         let seats = players.len();
-        // Removed players leave first. If none was removed, the time is up.
+        // Removed players leave first. If all are present, the time is up.
         let has_left = |info: &Info| is_over(info) || info.players.len() < seats;
         let _ = timeout(NOTICE, info.wait_for(has_left)).await;
         block_in_place(|| room.close("the match is over"));

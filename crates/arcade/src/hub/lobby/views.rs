@@ -14,24 +14,24 @@ use tokio::sync::watch;
 use super::{Highlights, Listed};
 use crate::games::Game;
 
-/// Rooms in a view.
+/// Rooms per view.
 const MAX_COUNT: usize = 60;
-/// Characters of a search text.
+/// Characters per search.
 const MAX_TEXT: usize = 40;
-/// Bytes of rooms in one update of a view. The rest follows in the next update, so a page receives at most some
-/// kilobytes a second.
+/// Bytes of rooms per update of a view. The rest follows in the next update, so a page receives at most some kilobytes
+/// a second.
 const MAX_CHANGE: usize = 1_400;
-/// Views that are updated each time.
+/// Views per update.
 const MAX_TURNS: usize = 128;
-/// The maximum number of distinct views of one host. Above the limit, its pages get a plain view, which does not count:
-/// the first rooms of the selected game.
+/// Distinct views of one host. Above the limit, its pages get a plain view, which is not counted: the first rooms of a
+/// game.
 pub(crate) const MAX_VIEWS_OF_HOST: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ViewQuery {
     game: Option<Game>,
-    /// Searched in the name, the title and the names of players.
+    /// Matches parts of the id, the title and the names of players.
     text: String,
     /// Matching rooms to skip.
     from: usize,
@@ -50,7 +50,7 @@ impl ViewQuery {
         Self { text, count: self.count.min(MAX_COUNT), ..self }
     }
 
-    // One such view exists for each game and one for all games.
+    // There is one for each game, and one for all games.
     fn plain(&self) -> Self {
         Self { game: self.game, ..Self::default() }
     }
@@ -62,13 +62,13 @@ impl ViewQuery {
 
 #[derive(Debug)]
 pub(crate) struct Frame {
-    /// The sequence number in its view.
+    /// The sequence number within the view.
     pub(crate) number: u64,
     query: ViewQuery,
     rooms: Vec<Arc<Listed>>,
     total: usize,
     highlights: Highlights,
-    /// The changes since the previous frame, as a message.
+    /// The message with the changes since the previous frame.
     pub(crate) change: Bytes,
     full: OnceLock<Bytes>,
 }
@@ -110,20 +110,19 @@ struct ViewsState {
     highlights: Highlights,
     version: u64,
     views: BTreeMap<ViewQuery, View>,
-    // The number of views of each host that are not plain.
+    // Counts views that are not plain.
     distinct: BTreeMap<HostId, usize>,
 }
 
 #[derive(Debug)]
 struct View {
     frames: watch::Sender<Arc<Frame>>,
-    // The number of pages by host.
     pages: BTreeMap<HostId, usize>,
-    // The publication that the view has caught up with completely.
+    // The publication that the view completely shows.
     version: Option<u64>,
-    // How often the view was due without a turn since its last update.
+    // How many turns the view has missed since its last update.
     passed: usize,
-    // The room at which the next update begins, so that no room waits forever.
+    // The room at which the next update starts, so that all rooms get an update.
     start: usize,
 }
 
@@ -145,7 +144,7 @@ pub(crate) struct ViewSubscription {
 }
 
 impl ViewSubscription {
-    /// The view may be a plain one instead.
+    /// A page may have a plain view instead.
     pub(crate) fn is_of(&self, query: ViewQuery) -> bool {
         self.query == query.bounded()
     }
@@ -184,8 +183,7 @@ impl Lists {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Subscribes a page to a view: all changes after the current frame follow. A host with too many views gets a plain
-    /// one.
+    /// Subscribes a page to a view, from the next frame on. A host with too many views gets a plain one.
     pub(crate) fn subscribe(self: &Arc<Self>, host: HostId, query: ViewQuery) -> ViewSubscription {
         let mut query = query.bounded();
         let mut state = self.state();
@@ -212,7 +210,7 @@ impl Lists {
         self.changed.subscribe()
     }
 
-    /// The views are updated by `advance`.
+    /// `advance` updates the views.
     pub(super) fn publish(&self, rooms: Vec<Arc<Listed>>, highlights: Highlights) {
         let mut state = self.state();
         (state.rooms, state.highlights) = (rooms, highlights);
@@ -232,8 +230,8 @@ impl Lists {
     }
 }
 
-// The views to update now. Those with many pages and long waits come first, but no host has a second turn before every
-// host with a waiting view has had one.
+// The views to update now. Those with many pages and long waits come first, but each host with a due view has a turn
+// before any host has a second one.
 fn turns(views: &mut BTreeMap<ViewQuery, View>, version: u64) -> Vec<ViewQuery> {
     let mut due: Vec<(&ViewQuery, &mut View)> =
         views.iter_mut().filter(|(_, view)| view.version != Some(version)).collect();
@@ -288,7 +286,7 @@ impl View {
         let mut room_left = MAX_CHANGE;
         let mut changed = vec![];
         let mut all = true;
-        // The rooms as the page has them, in the order of `wanted`; `None` if the page lacks the room.
+        // The rooms as the page has them, in the order of `wanted`.
         let mut shown: Vec<Option<Arc<Listed>>> =
             wanted.iter().map(|room| known.get(room.id.as_str()).map(|room| Arc::clone(room))).collect();
         for step in 0..wanted.len() {
@@ -406,7 +404,7 @@ mod tests {
     }
 
     impl Page {
-        // Returns the number of bytes that the page was sent.
+        // Returns the number of received bytes.
         fn follow(&mut self, ViewSubscription { frames, .. }: &ViewSubscription) -> usize {
             let frame = Arc::clone(&frames.borrow());
             if self.number == Some(frame.number) {
@@ -480,7 +478,6 @@ mod tests {
         other.follow(&subscription(&lists, 1, json!({ "count": 20 })));
         assert_eq!((page.shows(), &page.total), (other.shows(), &other.total));
         assert_eq!((page.ids.len(), page.total.clone()), (20, json!(30)));
-        // Without a change no frame is sent.
         publish(&lists, &infos);
         assert_eq!(page.follow(&frames), 0);
     }
@@ -525,7 +522,7 @@ mod tests {
         #[expect(clippy::cast_precision_loss, reason = "some kilobytes")]
         let rate = bytes as f64 / seconds;
         assert!(rate < 12_000.0, "{rate:.0} bytes a second");
-        // Remaining changes arrive when less happens.
+        // The remaining changes follow.
         for _ in 0..60 {
             lists.advance();
             page.follow(&frames);
@@ -552,7 +549,7 @@ mod tests {
             .collect();
         infos[0].taken = 7;
         lists.publish(infos.iter().map(row).collect(), highlights());
-        // 301 views have had their turn after three times.
+        // Enough for 301 views.
         (0..3).for_each(|_| lists.advance());
         assert_eq!(one.frames.borrow().number, 1);
         assert_eq!(
@@ -571,7 +568,6 @@ mod tests {
         let lists = Arc::<Lists>::default();
         let mut infos: Vec<_> = (0..3_000).map(|number| info(number, Game::Nuggets, &[])).collect();
         publish(&lists, &infos);
-        // All views of the crowd differ.
         let crowd: Vec<_> = (0..2_000)
             .zip((10..15).cycle())
             .map(|(from, host)| subscription(&lists, host, json!({ "from": from })))
@@ -587,7 +583,6 @@ mod tests {
         }
         let (count, views) = (crowd.len(), lists.state().views.len());
         assert_eq!((count, views), (2_000, 5 * MAX_VIEWS_OF_HOST + 2));
-        // Above its limit a host gets the first rooms of the game.
         let more = subscription(&lists, 10, json!({ "game": "robots", "from": 3, "text": "x" }));
         assert!(!more.is_of(query(json!({ "game": "robots", "from": 3, "text": "x" }))));
         assert!(
