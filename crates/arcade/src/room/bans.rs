@@ -18,7 +18,6 @@ use netshell::{Removal, Warden};
 use super::roster::Roster;
 use crate::games::Game;
 
-/// Limit on the number of banned hosts.
 pub(crate) const MAX_BANS: usize = 10_000;
 /// In bytes.
 const MAX_FILE: usize = 1 << 20;
@@ -27,12 +26,12 @@ const MAX_FILE: usize = 1 << 20;
 pub(crate) struct Bans {
     path: PathBuf,
     hosts: Mutex<BTreeSet<HostId>>,
-    // Held while the file is written. `hosts` is not locked then, because rooms and requests read it.
+    // Held while the file is written. Rooms and requests meanwhile read `hosts`.
     writing: Mutex<()>,
 }
 
 impl Bans {
-    /// A missing file contains no bans. An unreadable or damaged one is an error, because that must not lift any bans.
+    /// A missing file contains no bans. A damaged one is an error, because it must not lift bans.
     pub(crate) fn open(path: PathBuf) -> anyhow::Result<Self> {
         let hosts = match read_file(&path, MAX_FILE) {
             Ok(bytes) if bytes.len() <= MAX_FILE => read(&bytes).with_context(|| {
@@ -135,7 +134,7 @@ impl Guard {
 }
 
 impl Warden for Guard {
-    // The addresses of browsers' seats are pseudonyms; their transport checks the true host.
+    // Browsers' seats have pseudonyms; their transport checks the true host.
     fn admits(&mut self, address: SocketAddr) -> bool {
         !self.bans.has(address.into())
     }

@@ -1,4 +1,4 @@
-//! Bots for empty seats. They connect like native clients: over a socket to the port of the room.
+//! Bots for empty seats. They connect to the port of the room, like native clients.
 
 use std::{
     collections::BTreeMap,
@@ -25,16 +25,16 @@ use crate::{
     message::message,
 };
 
-/// Limit on the bots in all rooms. They are shared fairly among the hosts that request them.
+/// Bots in all rooms, shared fairly among the hosts that request them.
 pub(crate) const MAX_BOTS: usize = 1_000;
 /// The pause before the next game.
 const REST: Duration = Duration::from_secs(1);
-/// How long a bot waits for more people once a person wants to play again.
+/// How long a bot waits for more people once one wants to play again.
 const OTHERS: Duration = Duration::from_secs(5);
-/// The pause before reconnecting: at first, and at most.
+/// The first and the longest pause before reconnecting.
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// Names of bots, in the order in which they are used.
+/// In the order of use.
 #[rustfmt::skip]
 const NAMES: [&str; 25] = [
     "Ada", "Alan", "Grace", "Edsger", "Barbara", "Donald", "Frances", "Dennis", "Radia", "Ken", "Margaret", "John",
@@ -45,9 +45,9 @@ const NAMES: [&str; 25] = [
 pub(crate) struct Seating {
     pub(crate) name: String,
     pub(crate) level: Level,
-    /// The address of its UDP socket, by which its room identifies it after a restart.
+    /// Of its UDP socket; identifies the bot after a restart of the room.
     pub(crate) address: Option<SocketAddr>,
-    /// `None` if the hub or an earlier version has added it.
+    /// `None` if the hub or an earlier version has added the bot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) host: Option<HostId>,
 }
@@ -55,11 +55,11 @@ pub(crate) struct Seating {
 #[derive(Debug)]
 pub(crate) struct Bots {
     game: Game,
-    // The address of the room for programs on this machine.
+    // The address of the room on this machine.
     room: SocketAddr,
     info: watch::Receiver<Info>,
     roster: Arc<Roster>,
-    // Whether the bots play against programs, so that they need no pauses.
+    // Whether the bots play against programs only, without pauses.
     brisk: bool,
     // Bots from before a restart, until the room runs.
     reopened: Mutex<Vec<(Seating, Option<Wire>)>>,
@@ -72,7 +72,7 @@ struct Running {
     task: AbortHandle,
 }
 
-/// Over UDP an address identifies a seat, so a bot that cannot have its previous address is removed.
+/// Removes bots that cannot have their previous addresses: over UDP, addresses identify seats.
 pub(super) fn reopen(bots: &mut Vec<Seating>, game: Game, room: SocketAddr) -> Vec<(Seating, Option<Wire>)> {
     let mut back = vec![];
     bots.truncate(NAMES.len());
@@ -121,7 +121,7 @@ impl Bots {
 
     pub(crate) fn add(&self, level: Level, host: Option<HostId>) -> anyhow::Result<Seating> {
         let info = self.info.borrow().clone();
-        // The lock is held until the bot is added, so that two requests do not get the same name or seat.
+        // Held until the bot is added, so that concurrent calls choose different names and seats.
         let mut here = self.here();
         has_seat(&info, here.len())?;
         let mut names = NAMES.iter().map(|name| self.game.bot_name(name));
@@ -139,7 +139,7 @@ impl Bots {
         Ok(seating)
     }
 
-    /// Lets all bots leave. Returns whether there were any.
+    /// All bots leave. Returns whether there were any.
     pub(crate) fn dismiss(&self) -> bool {
         let here = std::mem::take(&mut *self.here());
         for bot in here.values() {
@@ -148,7 +148,7 @@ impl Bots {
         !here.is_empty()
     }
 
-    /// Lets bots leave, those with the last names first. Returns their names.
+    /// `count` bots leave, those with the last names first. Returns their names.
     pub(crate) fn dismiss_last(&self, count: usize) -> Vec<String> {
         let mut here = self.here();
         let order = |name: &String| NAMES.iter().position(|known| self.game.bot_name(known) == *name);
@@ -161,7 +161,7 @@ impl Bots {
         names
     }
 
-    /// Stops the bots without leaving, because the room is resumed with them.
+    /// Stops the bots without leaving, because the room will resume with them.
     pub(crate) fn abort(&self) {
         for bot in std::mem::take(&mut *self.here()).into_values() {
             bot.task.abort();
@@ -181,7 +181,7 @@ impl Bots {
     }
 }
 
-// Fails if the room has no seat for another bot. One seat stays free for a person.
+// Fails if the room has no seat for another bot. One stays free for a person.
 fn has_seat(info: &Info, bots: usize) -> anyhow::Result<()> {
     let seats = usize::try_from(info.seats).unwrap_or(usize::MAX);
     let people = info.players.iter().filter(|player| !player.bot).count();
@@ -208,7 +208,7 @@ struct Bot {
 }
 
 impl Bot {
-    // Plays one game after another until the bot has to leave.
+    // Plays game after game until the bot has to leave.
     async fn run(mut self, mut wire: Option<Wire>, mut left: watch::Receiver<bool>) {
         let mut retry = RETRY.0;
         loop {
@@ -285,8 +285,8 @@ fn longer(retry: &mut Duration) -> Duration {
     pause
 }
 
-// Resolves when all connected people have joined, or [`OTHERS`] after the first. The next match then does not consist
-// of bots only, and people who still read the result do not miss its start.
+// Resolves when all connected people have joined, or [`OTHERS`] after the first. The bots then do not start a match
+// alone, or while people still read the result.
 async fn invited(info: &mut watch::Receiver<Info>) {
     let seated = |info: &Info| info.players.iter().filter(|player| !player.bot).count();
     // Also resolves when the room has ended.

@@ -1,5 +1,3 @@
-//! How a room ends.
-
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use netcore::Leave;
@@ -7,13 +5,13 @@ use tokio::sync::oneshot;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RoomOutcome {
-    /// It was closed permanently, or another hub owns it.
+    /// Closed permanently, or owned by another hub.
     Closed,
     /// Restored when the hub restarts.
     Suspended,
     /// Restarts immediately with another journal.
     Renewed,
-    /// Another hub resumes it.
+    /// Resumed by another hub.
     Moved,
 }
 
@@ -24,7 +22,7 @@ pub(super) struct EndRequest(Mutex<EndState>);
 
 #[derive(Debug)]
 struct EndState {
-    // `None` once it was sent.
+    // `None` once sent.
     stop: Option<oneshot::Sender<(Leave, RoomOutcome)>>,
     outcome: RoomOutcome,
 }
@@ -39,7 +37,7 @@ impl EndRequest {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closing takes precedence over an earlier request of another kind.
+    /// `Closed` replaces an earlier outcome.
     pub(super) fn stop(&self, leave: Leave, outcome: RoomOutcome) {
         let mut state = self.state();
         if let Some(stop) = state.stop.take() {
@@ -64,7 +62,6 @@ impl EndRequest {
         self.state().outcome
     }
 
-    /// Whether no request to end the room was made.
     pub(super) fn is_unrequested(&self) -> bool {
         self.state().stop.is_some()
     }

@@ -1,4 +1,4 @@
-//! Events with which watchers at other nodes follow a room, with the same messages in the same order as a watcher at
+//! Events with which watchers at other nodes follow a room: the same messages in the same order as for a watcher at
 //! this node.
 //!
 //! The body of an event is
@@ -7,9 +7,9 @@
 //! version (1) | kind (1) | run (8) | number (8) | tag (1) length (4) bytes | tag length bytes | ...
 //! ```
 //!
-//! A *run* is the sequence of messages to one watcher from the beginning. `number` counts the messages of the run
-//! before the event, so a follower can detect whether a snapshot contains new messages. A snapshot may need several
-//! events; all but the last are marked as incomplete.
+//! A *run* is the sequence of messages to one watcher from the start. `number` counts the messages of the run before
+//! the event, so followers can detect whether a snapshot contains new ones. A snapshot may need several events; all but
+//! the last are marked as incomplete.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -23,16 +23,16 @@ const HEAD: usize = 18;
 const ITEM: usize = 5;
 /// In bytes.
 const MAX_EVENT: usize = mesh::MAX_APPEND;
-/// The longest message that can be published, in bytes.
+/// In bytes.
 pub(crate) const MAX_ITEM: usize = MAX_EVENT - HEAD - ITEM;
 const MAX_ITEMS: usize = 1 << 16;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Item {
     Frame(Bytes),
-    /// The state of the room. Replaces the previous one.
+    /// Replaces the previous state of the room.
     News(Bytes),
-    /// From the hub. Only present pages receive it.
+    /// From the hub, for present pages only.
     Text(Bytes),
     End(CloseReason),
 }
@@ -75,7 +75,7 @@ impl Item {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EventKind {
     Change,
-    /// A part of all messages that a new watcher receives.
+    /// Part of all messages that a new watcher receives.
     Snapshot {
         complete: bool,
     },
@@ -85,13 +85,13 @@ pub(crate) enum EventKind {
 pub(crate) struct Event {
     pub(crate) kind: EventKind,
     pub(crate) run: u64,
-    /// Messages of the run before it. For a snapshot: the messages that it replaces.
+    /// Messages of the run before the event. For a snapshot: those that it replaces.
     pub(crate) number: u64,
     pub(crate) items: Vec<Item>,
 }
 
 impl Event {
-    /// Encodes the event in as few bodies as possible. No item may be longer than [`MAX_ITEM`].
+    /// Encodes the event in as few bodies as possible. Items must not exceed [`MAX_ITEM`].
     pub(crate) fn write(&self) -> Vec<Bytes> {
         let mut pieces: Vec<&[Item]> = vec![];
         let (mut from, mut bytes) = (0, HEAD);
@@ -126,7 +126,7 @@ impl Event {
         pieces.iter().enumerate().map(body).collect()
     }
 
-    /// `None` if another version has written it, or if it is damaged.
+    /// `None` if the body is damaged or of another version.
     pub(crate) fn read(mut body: Bytes) -> Option<Self> {
         if body.len() < HEAD || body.get_u8() != VERSION {
             return None;
@@ -153,21 +153,21 @@ impl Event {
     }
 }
 
-/// Limit in bytes on the backlog of a published room; each message counts [`OVERHEAD`] more. Beyond it, the room starts
+/// The maximum bytes of the backlog of a published room, with [`OVERHEAD`] per message. Beyond it, the room starts
 /// another run.
 pub(crate) const MAX_BACKLOG: usize = 2 << 20;
 const OVERHEAD: usize = 64;
-/// Messages at the end that are searched for a superseded one.
+/// Recent messages that are searched for a superseded one.
 const LOOK_BACK: usize = 32;
 
-/// All messages to a watcher from the beginning, without superseded ones.
+/// The messages to a watcher from the start, without superseded ones.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     game: Game,
     news: Option<Bytes>,
     frames: VecDeque<Bytes>,
     bytes: usize,
-    // A cache of the list, until the next message.
+    // Caches the list until the next message.
     all: Option<Arc<[Item]>>,
 }
 
@@ -192,7 +192,7 @@ impl Backlog {
                 self.frames.push_back(frame.clone());
             }
             Item::News(news) => self.news = Some(news.clone()),
-            // Not for later watchers.
+            // Later watchers do not receive these.
             Item::Text(_) | Item::End(_) => return,
         }
         self.all = None;
@@ -202,7 +202,7 @@ impl Backlog {
         self.bytes > MAX_BACKLOG
     }
 
-    /// All items in the order of sending.
+    /// All items in sending order.
     pub(crate) fn all(&mut self) -> Arc<[Item]> {
         let (news, frames) = (&self.news, &self.frames);
         let all = || news.iter().cloned().map(Item::News).chain(frames.iter().cloned().map(Item::Frame)).collect();

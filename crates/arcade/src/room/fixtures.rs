@@ -22,7 +22,7 @@ use crate::games::{
 
 pub(crate) type NuggetsRoom = (HubRoom<Server>, watch::Receiver<Info>, TempDir);
 
-/// The room is unrated if it has no delay for spectators.
+/// Unrated without a delay for spectators.
 pub(crate) fn nuggets_room(
     roster: &Arc<Roster>,
     map: &[u8],
@@ -55,7 +55,7 @@ pub(crate) fn nuggets_room(
 
 pub(crate) const CULPRIT: &str = "Culprit";
 
-/// Panics on [`CULPRIT`]. The tests of this crate host nuggets with it.
+/// Panics on [`CULPRIT`]. Tests host nuggets with this engine.
 #[derive(Debug, Clone)]
 pub(crate) struct Fragile(pub(crate) Server);
 

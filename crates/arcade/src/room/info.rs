@@ -1,10 +1,10 @@
-//! The public state of a room for the lobby and its pages, and the delivery of updates to pages.
+//! The public state of a room for the lobby and pages, and its updates.
 //!
-//! Every connection changes the state. It is therefore serialized in one place: at most four times a second, once for
-//! all sockets, and only while a page is open. It is sent only if it has changed.
+//! Every connection changes the state. Therefore it is serialized at most four times a second, once for all sockets,
+//! only while a page is open, and sent only after changes.
 //!
-//! Each page receives separately which of the players it is. Names do not identify it: there may be namesakes, and one
-//! person may play in two windows.
+//! Each page separately receives which of the players it is. Names are ambiguous: players may be namesakes, or play in
+//! two windows.
 
 use std::{
     net::SocketAddr,
@@ -23,7 +23,7 @@ use tokio::{
 use super::roster::address_text;
 use crate::games::{Counts, Game, Options, page_state::Show};
 
-/// Between two messages to pages.
+/// The minimum interval between messages to pages.
 const PAUSE: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -41,7 +41,7 @@ pub(crate) struct Info {
     pub(crate) players: Vec<Player>,
     /// Clients without a seat, except the hub itself.
     pub(crate) watchers: usize,
-    /// The result of the last game.
+    /// Of the last game.
     pub(crate) result: Option<Vec<Row>>,
     /// The id of the current or last match.
     pub(crate) r#match: Option<String>,
@@ -50,7 +50,7 @@ pub(crate) struct Info {
     pub(crate) name: Option<String>,
     /// `public`, `link` or `word`.
     pub(crate) visibility: &'static str,
-    /// Only clients inside a room with a link receive it.
+    /// For clients in a room with a link only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) code: Option<String>,
     pub(crate) owned: bool,
@@ -59,7 +59,7 @@ pub(crate) struct Info {
     #[serde(flatten)]
     pub(crate) counts: Counts,
     pub(crate) closing: Option<String>,
-    /// Seconds until bots join, counted from the decision.
+    /// Seconds from the decision until bots join.
     pub(crate) bots_in: Option<u64>,
     #[serde(flatten)]
     pub(crate) show: Show,
@@ -81,7 +81,7 @@ pub(crate) struct Site {
 }
 
 impl Info {
-    /// The port of a room that is not public is 0, because only clients that may enter receive it.
+    /// The port is 0 unless the room is public, because only admitted clients receive it.
     pub(crate) fn for_everybody(&self) -> Self {
         let port = if self.visibility == "public" { self.port } else { 0 };
         Self { port, code: None, ..self.clone() }
@@ -95,7 +95,7 @@ pub(crate) struct Player {
     #[serde(skip)]
     pub(crate) address: Option<String>,
     pub(crate) name: String,
-    /// The name in messages of the game, if it is another one.
+    /// The name in messages of the game, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) wire: Option<String>,
     /// Empty while the player waits for a seat.
@@ -116,7 +116,6 @@ impl Player {
 pub(crate) struct Row {
     pub(crate) rank: u32,
     pub(crate) name: String,
-    /// As [`Player::wire`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) wire: Option<String>,
     pub(crate) seat: String,
@@ -126,7 +125,7 @@ pub(crate) struct Row {
     pub(crate) left: bool,
 }
 
-/// Equal scores are a tie here, although some games rank all players differently. `before` is the rank and the score of
+/// Equal scores share a rank here, although some games rank all players differently. `before` is the rank and score of
 /// the preceding player.
 pub(crate) fn rank(before: Option<(u32, i64)>, standing: &Standing) -> u32 {
     before.filter(|&(_, score)| score == standing.score).map_or(standing.rank, |(rank, _)| rank)
@@ -146,7 +145,7 @@ pub(crate) struct News {
     messages: Slot,
 }
 
-/// Exists while pages subscribe.
+/// Set while pages subscribe.
 type Slot = Arc<Mutex<Weak<watch::Sender<Arc<str>>>>>;
 
 fn lock(slot: &Slot) -> MutexGuard<'_, Weak<watch::Sender<Arc<str>>>> {
@@ -192,12 +191,12 @@ pub(crate) struct PageNews {
     info: watch::Receiver<Info>,
     // As in the list of players.
     address: Option<String>,
-    // The last seat that was sent to the page as its own.
+    // The last seat that the page received as its own.
     own: Option<OwnSeat>,
 }
 
 impl PageNews {
-    /// Cancel safe. An error if the room has ended and no message follows.
+    /// Cancel safe. An error means that the room has ended and no message follows.
     pub(crate) async fn changed(&mut self) -> Result<(), watch::error::RecvError> {
         self.messages.changed().await
     }
@@ -206,10 +205,9 @@ impl PageNews {
         Arc::clone(&self.messages.borrow_and_update())
     }
 
-    /// The seat of the page as JSON, if the seat or the match has changed since the last call.
+    /// The page's seat as JSON, if the seat or the match has changed since the last call.
     ///
-    /// Null while the page is not among the players, and empty while it waits for a seat. `None` for a page that only
-    /// watches.
+    /// Null unless the page is among the players, and empty while it waits for a seat. `None` if it only watches.
     pub(crate) fn own(&mut self) -> Option<String> {
         let address = self.address.as_deref()?;
         let is_own = |player: &&Player| player.address.as_deref() == Some(address);
@@ -224,7 +222,7 @@ impl PageNews {
         Some(json!(self.own.insert(own).seat).to_string())
     }
 
-    /// The state of a room that is being closed. A socket may end before this was published.
+    /// The state of a closing room, for sockets that end before it is published.
     pub(crate) fn closing(&self) -> Option<String> {
         let info = self.info.borrow();
         info.closing.is_some().then(|| text(&info))
@@ -235,12 +233,12 @@ fn text(info: &Info) -> String {
     json!({ "room": info }).to_string()
 }
 
-// Changes of the stage are published immediately, because the sockets are closed after them.
+// Changes of the stage are published immediately, because the sockets are closed afterwards.
 fn stage(info: &Info) -> u8 {
     u8::from(info.closing.is_some()) + u8::from(info.phase == "over")
 }
 
-// Ends with the room or with its last subscriber.
+// Ends with the room or its last subscriber.
 async fn publish(
     mut info: watch::Receiver<Info>,
     sender: Arc<watch::Sender<Arc<str>>>,
@@ -327,7 +325,7 @@ mod tests {
                 received
             });
         }
-        // Forty updates a second for ten seconds. Every second one does not change the state.
+        // 40 updates a second for ten seconds. Every second one does not change the state.
         for number in 0..400 {
             info.send_modify(|info| info.watchers += number % 2);
             sleep(Duration::from_millis(25)).await;
@@ -407,7 +405,7 @@ mod tests {
         info.send_modify(|info| info.taken = 1);
         let first = timeout(Duration::from_millis(1), pages.changed()).await;
         assert!(first.is_ok() && pages.borrow_and_update().contains(r#""taken":1"#));
-        // The reason for closing is also sent immediately, although a message was sent just before.
+        // The reason for closing is sent immediately, despite the recent message.
         info.send_modify(|info| info.closing = Some("enough".into()));
         assert!(timeout(Duration::from_millis(1), pages.changed()).await.is_ok());
         assert!(pages.borrow_and_update().contains("enough"));

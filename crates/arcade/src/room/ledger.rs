@@ -1,7 +1,7 @@
 //! The queue from rooms to the task that stores results.
 //!
-//! A room reports that its journal has a new result, and never waits. The results themselves are computed from the
-//! journal, so a room that ends many matches while the database is away takes one place.
+//! A room only reports that its journal has a new result, and never waits. Results are computed from the journal, so a
+//! room takes one entry however long the database is away.
 
 use std::{
     collections::BTreeSet,
@@ -15,14 +15,14 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-/// The maximum number of queued journals. Beyond it, all journals are scanned.
+/// Queued journals. Beyond it, all journals are scanned.
 const MAX_JOURNALS: usize = 4_096;
-/// The maximum number of queued names. A dropped name is marked as used when its match is stored.
+/// Queued names. A dropped name is marked as used when its match is stored.
 const MAX_NAMES: usize = 1_024;
-/// The pause before a journal that could not be read is read again.
+/// The pause before an unreadable journal is read again.
 const RETRY: Duration = Duration::from_secs(10);
 
-/// The permanent id of a match: the number of the journal, and that of the match in the journal.
+/// The permanent id of a match: its journal and its number in the journal.
 pub(crate) fn match_id(journal: u64, number: u32) -> String {
     format!("{journal:016x}-{number}")
 }
@@ -49,14 +49,14 @@ struct LedgerState {
     names: BTreeSet<String>,
     retry: BTreeSet<Work>,
     retry_at: Option<Instant>,
-    // The last journal that was returned, so that each gets its turn.
+    // The last returned journal, so that each gets its turn.
     last: String,
     is_working: bool,
     is_ending: bool,
 }
 
 impl Default for Ledger {
-    /// Begins with a scan of all journals.
+    /// Starts with a scan of all journals.
     fn default() -> Self {
         let state = LedgerState {
             is_scan_due: true,
@@ -98,7 +98,7 @@ impl LedgerState {
             return Some(Work::Name(name));
         }
         if std::mem::take(&mut self.is_scan_due) {
-            // The scan finds these too.
+            // The scan includes these.
             self.journals.clear();
             return Some(Work::Scan);
         }
@@ -125,7 +125,7 @@ impl Ledger {
         self.change(|state| state.add_journal(journal.to_owned()));
     }
 
-    /// Queues a proven name that was used, so that it stays reserved for its key.
+    /// Queues a used proven name, which keeps it reserved for its key.
     pub(crate) fn name_used(&self, name: &str) {
         self.change(|state| {
             if state.names.len() < MAX_NAMES {
@@ -141,12 +141,12 @@ impl Ledger {
         });
     }
 
-    /// Lets [`next`](Self::next) return `None` when the queue is empty.
+    /// [`next`](Self::next) returns `None` once the queue is empty.
     pub(crate) fn end(&self) {
         self.change(|state| state.is_ending = true);
     }
 
-    /// The previous work counts as done, so only one task may call this.
+    /// The previous work then counts as done, so only one task may call this.
     pub(crate) async fn next(&self) -> Option<Work> {
         self.state().is_working = false;
         loop {
@@ -169,7 +169,7 @@ impl Ledger {
         }
     }
 
-    /// Journals and names that wait or are being worked on.
+    /// Counts queued and current journals and names.
     pub(crate) fn waiting(&self) -> usize {
         let state = self.state();
         state.journals.len() + state.retry.len() + state.names.len() + usize::from(state.is_working)

@@ -1,7 +1,7 @@
-//! One log line for each player who joins, leaves or wins.
+//! A log line for each player who joins, leaves or wins.
 //!
-//! Unauthenticated clients cause these lines, so all rooms together write a bounded number of them. The next line
-//! contains the number of dropped ones.
+//! Unauthenticated clients cause these lines, so their rate is limited for all rooms together. The next line contains
+//! the number of dropped ones.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -15,9 +15,9 @@ use tracing::info;
 use super::bans::host_text;
 use crate::games::Game;
 
-/// The rate of log lines about players in all rooms: at most some 50 MB a day.
+/// The limit for all rooms: some 50 MB a day.
 pub(crate) const LINES: Rate = Rate { per_second: 4, burst: 1_000 };
-/// The maximum number of characters of a name.
+/// Characters of a name.
 const LETTERS: usize = 64;
 const WINNERS: usize = 4;
 
@@ -34,7 +34,7 @@ impl Default for Log {
 }
 
 impl Log {
-    // The number of lines dropped before this one, or `None` if this one is dropped too.
+    // Returns the number of lines dropped before this one, or `None` if this one is dropped too.
     #[expect(clippy::option_option, reason = "an absent line and an absent field are two things")]
     fn admit(&self) -> Option<Option<u64>> {
         let now = Time::ZERO.plus(self.start.elapsed());
@@ -72,7 +72,7 @@ fn printable_name(name: &str) -> String {
     name.chars().take(LETTERS).flat_map(char::escape_debug).collect()
 }
 
-// A single player may lose.
+// A player alone in a match may lose.
 fn winners(game: Game, standings: &[Standing]) -> String {
     let first: Vec<_> = standings.iter().filter(|row| row.rank == 1 && !game.is_lost(row.score)).collect();
     let named = first.iter().take(WINNERS).map(|row| printable_name(&row.name)).collect::<Vec<_>>().join(", ");

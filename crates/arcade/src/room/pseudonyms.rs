@@ -1,11 +1,11 @@
 //! Pseudonyms, which replace the addresses of clients in rooms, for players and in results.
 //!
 //! A pseudonym is a unique local IPv6 address with a port. Its first 64 bits represent the host and the rest the
-//! connection, so the engine, the budgets and the shares of a room recognize a host. It is derived with a key of the
-//! room: it outlives a restart of the hub and differs in every other room.
+//! connection, so that engines, budgets and shares recognize a host. The key of the room derives it, so it outlives a
+//! restart of the hub and differs between rooms.
 //!
-//! Results store a code in place of a host: a keyed hash of the day and of its address, or of the 48-bit network of an
-//! IPv6 address. Two names of one host can therefore be recognized on that day in all rooms, but no address is stored.
+//! Results store a code instead of a host: a keyed hash of the day and the address, or its 48-bit network for IPv6. It
+//! shows whether two names had the same host on that day, in all rooms, but no address.
 
 use std::{
     fmt::{self, Write as _},
@@ -25,7 +25,7 @@ const CODE: usize = 12;
 /// Derived from the secret of the hub.
 pub(crate) struct Keys {
     pub(crate) mask: Mask,
-    /// The codes of hosts, which are the same in all rooms.
+    /// The same in all rooms.
     pub(crate) hosts: HostCodes,
     /// For the daily puzzles, which are the same in all rooms.
     pub(crate) days: [u8; 32],
@@ -52,9 +52,9 @@ impl Mask {
         Ok(address(self.network(host), random))
     }
 
-    /// The address by which the room identifies a client.
+    /// The address of a client in the room.
     ///
-    /// Over datagrams, that is the true address, which no message contains. A browser's seat already is a pseudonym.
+    /// Over datagrams that is the true address, which no message contains. A browser's seat already has a pseudonym.
     pub(crate) fn room_address(&self, link: Link, of: SocketAddr) -> SocketAddr {
         if link != Link::Stream {
             return of;
@@ -66,13 +66,13 @@ impl Mask {
         address(self.network(of.into()), rest)
     }
 
-    /// The host of all pseudonyms of this host.
+    /// The host of all pseudonyms of `host`.
     pub(crate) fn host(&self, host: HostId) -> HostId {
         HostId::V6Network(u64::from_be_bytes(self.network(host)))
     }
 
     fn network(&self, host: HostId) -> [u8; 8] {
-        // Spelled out because pseudonyms must not change between versions.
+        // Spelled out, because pseudonyms must not change between versions.
         let host = match host {
             HostId::V4(ip) => Ipv4Addr::from(ip).to_string(),
             HostId::V6Network(number) => format!("{number:016x}/64"),
@@ -107,7 +107,6 @@ impl HostCodes {
             HostId::Other => return String::new(),
         };
         code(&self.0, &format!("{day}\n{host}")).iter().take(CODE).fold(String::new(), |mut code, byte| {
-            // Writing to a string cannot fail.
             let _ = write!(code, "{byte:02x}");
             code
         })
@@ -115,7 +114,7 @@ impl HostCodes {
 }
 
 fn code(key: &[u8; 32], text: &str) -> [u8; 32] {
-    // HMAC accepts keys of any length; this one has the size of the hash.
+    // HMAC accepts keys of any length.
     let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(key).unwrap_or_else(|_| unreachable!());
     mac.update(text.as_bytes());
     mac.finalize().into_bytes().into()

@@ -1,7 +1,7 @@
-//! The facts in the journal of a room that results need besides the inputs: the room, what its matches count for, and,
-//! for each seat, whether its name is proven, its host, and the level of its bot.
+//! The facts in the journal of a room that results need besides the inputs: the room, what its matches count for, and
+//! per seat the host, the level of a bot, and whether the name is proven.
 //!
-//! Facts are recorded while the room processes an input, so they are stored before any output of the input is sent.
+//! Facts are recorded while an input is processed, so they are stored before its outputs are sent.
 
 use std::{
     collections::BTreeMap,
@@ -19,9 +19,9 @@ use super::{
 };
 
 const ROOM: &str = "room";
-/// The prefix of the keys of facts about seats.
+/// The prefix of keys of facts about seats.
 const SEAT: &str = "seat ";
-/// Remembered seats of players who have left during a match. Beyond it, all of them are forgotten.
+/// Stored seats of players who have left during a match. Beyond it, all are removed.
 const MAX_LEFT: usize = 256;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub(crate) struct Description {
     pub(crate) title: String,
     /// The board of its matches.
     pub(crate) class: String,
-    /// Why its matches do not count. Empty if they do.
+    /// Why its matches do not count, or empty.
     pub(crate) casual: String,
 }
 
@@ -54,7 +54,7 @@ impl Description {
     }
 
     fn fact(&self) -> (&'static str, String) {
-        // Texts can always be written.
+        // Texts can be serialized.
         (ROOM, serde_json::to_string(self).unwrap_or_default())
     }
 }
@@ -63,7 +63,7 @@ impl Description {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SeatFact {
     pub(crate) name: String,
-    /// The name in messages of the game, if it is another one.
+    /// The name in messages of the game, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) wire: Option<String>,
     #[serde(flatten)]
@@ -103,7 +103,7 @@ impl SeatFact {
 #[derive(Debug)]
 struct Seat {
     fact: SeatFact,
-    // The proof for an unproven name may arrive later.
+    // Of an unproven name, since the proof may arrive later.
     proof: Option<Proof>,
 }
 
@@ -133,7 +133,7 @@ impl Register {
         for Player { address, name, seat, bot, .. } in players.iter().filter(|player| !player.seat.is_empty()) {
             let kind = if *bot { PlayerKind::Bot } else { PlayerKind::Unproven };
             let fact = seats.remove(seat).map(|seat| seat.fact).filter(|fact| fact.name == *name && !fact.left);
-            // Without a fact, the database may know more, so no fact is recorded here.
+            // The database may know more than a missing fact, so none is recorded here.
             let fact = fact.unwrap_or_else(|| SeatFact::new(name, SeatRecord { kind, ..SeatRecord::default() }));
             let proof = roster.proof(address.as_deref()).filter(|_| fact.seated.kind == PlayerKind::Unproven);
             seats.insert(seat.clone(), Seat { fact, proof });
@@ -145,7 +145,7 @@ impl Register {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces names of the messages by real ones. `phase` is the phase after the input.
+    /// Replaces names in events by real ones. `phase` is the phase after the input.
     pub(crate) fn follow<'a>(&self, outputs: &mut [Output], phase: Phase, address: impl Fn(PeerId) -> Option<&'a str>) {
         let is_end = |output: &Output| matches!(output, Output::Event(GameEvent::Ended { .. }));
         let has_ended = outputs.iter().any(is_end);
@@ -154,7 +154,7 @@ impl Register {
         let Some(first) = events.next() else { return };
         let seats = &mut *self.seats();
         if has_ended {
-            // Names are verified before players who leave at the end are forgotten.
+            // Before players who leave at the end are removed.
             self.prove_all(seats);
         }
         for event in std::iter::once(first).chain(events) {
@@ -197,7 +197,7 @@ impl Register {
         }
     }
 
-    // Replaces the name of a client at this address by its real one, and returns it if they differ.
+    // Replaces the name of the client at `address` by its real one. Returns the former if they differ.
     fn reveal(&self, name: &mut String, address: Option<&str>) -> Option<String> {
         let alias = self.roster.alias(address).filter(|alias| alias.wire == *name)?;
         Some(std::mem::replace(name, alias.name))
@@ -234,7 +234,7 @@ impl Register {
         }
     }
 
-    /// Verifies again, after the names of a seat were set. Returns the newly proven names.
+    /// Verifies again after the names of a seat were set. Returns the newly proven names.
     pub(crate) fn prove(&self) -> Vec<String> {
         self.prove_all(&mut self.seats())
     }

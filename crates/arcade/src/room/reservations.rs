@@ -1,7 +1,7 @@
-//! Reserved seats of a room, for clients that *Play now* has sent there and for the players of a rematch.
+//! Reserved seats of a room, for clients of *Play now* and for the players of a rematch.
 //!
-//! A rematch starts when all invited players are ready, or at the end of a countdown with those who are. Their seats
-//! stay reserved until a moment after their pages receive the message to join.
+//! A rematch starts when all invited players are ready, or after a countdown with those who are. Their seats
+//! stay reserved for a moment after their pages receive the message to join.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -9,13 +9,13 @@ use netcore::{HostId, Level};
 use serde_json::json;
 use tokio::time::Instant;
 
-/// Limit on the reserved seats of a room. Beyond it, the oldest reservation ends.
+/// Reserved seats of a room. Beyond it, the oldest reservation ends.
 pub(crate) const MAX_RESERVATIONS: usize = 64;
 /// How long an unused reservation counts against the share of its host. Repeated requests or invented keys therefore
-/// cannot reserve a seat for longer than one reservation lasts.
+/// cannot reserve a seat for longer than one reservation.
 const UNUSED: Duration = Duration::from_mins(1);
-/// How long after *Play now* a client that takes a seat still gets the requested company. Players enter their names
-/// meanwhile.
+/// How long after *Play now* a client that takes a seat still gets the requested company, since players enter their
+/// names meanwhile.
 const COMPANY: Duration = Duration::from_mins(5);
 /// How long invited players may take to reply.
 pub(super) const ANSWER: Duration = Duration::from_secs(30);
@@ -52,7 +52,7 @@ impl Reservation {
         self.until > now
     }
 
-    // Whether it counts against the share of its host. It may even after it has ended.
+    // Whether it counts against the share of its host, even after it has ended.
     fn counts(&self, now: Instant) -> bool {
         matches!(self.holder, Holder::Host(..)) && self.made + UNUSED > now
     }
@@ -62,7 +62,7 @@ impl Reservation {
 pub(super) struct Reservations {
     // Active or still counted, oldest first.
     all: Vec<Reservation>,
-    // Clients that want bots of this level once they have a seat, each with an expiry time.
+    // Requests for bots of this level once the client has a seat, with an expiry time.
     company: Vec<(Holder, Level, Instant)>,
 }
 
@@ -102,7 +102,7 @@ impl Reservations {
         is_allowed
     }
 
-    /// The number of reserved seats, without that of this holder.
+    /// The number of reserved seats, without that of `holder`.
     pub(super) fn besides(&mut self, holder: Holder, now: Instant) -> usize {
         self.active(now, |reservation| reservation.holder != holder)
     }
@@ -124,7 +124,7 @@ impl Reservations {
         self.push(holder, time, now);
     }
 
-    // If there are too many, replaces one that has ended, or else the oldest one.
+    // Beyond the limit, replaces one that has ended, or else the oldest.
     fn push(&mut self, holder: Holder, time: Duration, now: Instant) {
         let all = self.all(now);
         if all.len() >= MAX_RESERVATIONS {
@@ -139,11 +139,11 @@ impl Reservations {
         }
     }
 
-    /// Removes the reservation of a client that has a seat now. Returns the level of the company that it wants.
+    /// Removes the reservation of a client that has a seat now. Returns the level of its requested company.
     pub(super) fn redeem(&mut self, host: HostId, address: Option<SocketAddr>, now: Instant) -> Option<Level> {
         let all = self.all(now);
         let seat = all.iter().position(|it| address.is_some_and(|address| it.holder == Holder::Seat(address)));
-        // The newest one, which is active if any is.
+        // The newest one is active if any is.
         let found = seat.or_else(|| all.iter().rposition(|it| it.holder.is(host, address)));
         found.map(|index| all.remove(index));
         self.company.retain(|(.., until)| *until > now);
@@ -151,7 +151,7 @@ impl Reservations {
         Some(self.company.remove(found).1)
     }
 
-    /// Ends a reservation. It counts against the share of its host as if it had not been used.
+    /// The ended reservation counts against the share of its host as if unused.
     pub(super) fn release(&mut self, holder: Holder, now: Instant) {
         for reservation in self.all(now).iter_mut().filter(|reservation| reservation.holder == holder) {
             reservation.until = reservation.until.min(now);
@@ -163,7 +163,7 @@ impl Reservations {
 pub(super) struct Rematch {
     r#match: Option<String>,
     until: Instant,
-    // Maps each player to whether it is ready.
+    // Whether each player is ready.
     players: BTreeMap<SocketAddr, bool>,
 }
 
@@ -193,7 +193,7 @@ impl Rematch {
         true
     }
 
-    /// If all players are ready, the invitation expires now. Returns whether they have to be notified.
+    /// If all are ready, the invitation expires now. Returns whether players have to be notified.
     pub(super) fn answer(&mut self, seat: SocketAddr, wants: bool, now: Instant) -> bool {
         let Some(ready) = self.players.get_mut(&seat) else { return false };
         *ready = wants;
@@ -283,7 +283,7 @@ mod tests {
         // A used reservation does not count.
         reservations.redeem(eve, None, at(60));
         assert!(lead(&mut reservations, eve, 8, 60));
-        // A reservation that is moved to another room counts.
+        // A reservation that moved to another room counts.
         reservations.release(Holder::Host(eve, 8), at(60));
         assert!(!lead(&mut reservations, eve, 9, 60) && lead(&mut reservations, bob, 0, 60));
     }

@@ -1,17 +1,16 @@
-//! Delays the messages to spectators of a rated match.
+//! Delays messages to spectators of a rated match.
 //!
-//! - While a match is played, frames for spectators wait in a [`DelayQueue`]. When the match is over, all waiting
-//!   frames are sent, because they no longer give any player an advantage.
-//! - If the pictures of the game are complete by themselves, a new spectator first receives the picture from one
-//!   delay ago. Before a picture of the match is old enough, it receives [`PageState::prelude`]. In other games, the
-//!   beginning of the match is delayed as well.
-//! - If the players of a game see less than its spectators, the delay starts when its map exists: during the
-//!   countdown, players already have seats and see gold.
-//! - Objects that no player has found are never shown; only a replay shows them.
-//! - If the players of a game see less than its spectators, the scores on pages have the same delay.
+//! - While a match is played, frames for spectators wait in a [`DelayQueue`]. When it is over, all are sent, because
+//!   they no longer help any player.
+//! - If the pictures of the game are complete by themselves, a new spectator first receives the one from a delay ago.
+//!   Before a picture of the match is old enough, it receives [`PageState::prelude`]. In other games, the beginning of
+//!   the match is delayed too.
+//! - If the players of a game see less than its spectators, the delay starts when its map exists: during the countdown,
+//!   players already have seats and see gold. Scores on pages have the same delay.
+//! - Objects that no player has found appear in replays only.
 //!
-//! Spectators are watchers, and peers that have joined without a name, such as spectators of nuggets. A peer that has
-//! not joined yet receives the same messages as players. Unrated rooms have no delay.
+//! Spectators are watchers, and peers that have joined without a name, as in nuggets. A peer that has not joined yet
+//! receives the same messages as players. Unrated rooms have no delay.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -25,23 +24,23 @@ use tokio::sync::watch;
 use super::{info::Info, roster::Roster};
 use crate::games::PageState;
 
-/// Limit in bytes on the delayed frames of a room; each frame counts [`OVERHEAD`] more, and [`ADDRESS`] for each
-/// recipient. Histories do not count, because they are shared.
+/// The maximum bytes of delayed frames of a room, with [`OVERHEAD`] per frame and [`ADDRESS`] per recipient. Histories
+/// do not count, because they are shared.
 pub(crate) const MAX_HELD: usize = 1 << 20;
 const OVERHEAD: usize = 128;
 const ADDRESS: usize = 32;
-/// Between two pictures if the later one supersedes the earlier one. With a delay above [`PICTURES`] times this, the
-/// interval is longer.
+/// The minimum interval of pictures if a later one supersedes an earlier one. Delays above [`PICTURES`] intervals
+/// extend it.
 const SPACING: Duration = Duration::from_millis(100);
 const PICTURES: u32 = 300;
-/// Frames at the end of the queue that are searched for a superseded picture.
+/// Recent frames that are searched for a superseded picture.
 const LOOK_BACK: usize = 32;
 
 #[derive(Debug, Default)]
 struct Spectator {
-    // Has received only delayed pictures so far, so it receives each newer one.
+    // Has received only delayed pictures, so it receives each newer one.
     is_new: bool,
-    // An output for it did not fit into the queue, so it receives a snapshot after the queued ones.
+    // An output did not fit into the queue, so a snapshot follows the queued ones.
     behind: bool,
 }
 
@@ -53,18 +52,19 @@ pub(super) struct Spectators {
     waits: bool,
     queue: DelayQueue,
     peers: BTreeMap<PeerId, Spectator>,
-    // The newest picture that may be shown.
+    // Waiting pictures; `picture` is the newest that may be shown.
     overviews: DelayedSamples<Vec<Bytes>>,
     picture: Option<Vec<Bytes>>,
     scores: DelayedSamples<BTreeMap<String, i64>>,
-    // The last veiled frame, and its result.
+    // The last veiled frame, before and after.
     veiled: Option<(Bytes, Bytes)>,
     /// Outputs that are not forwarded yet.
     pub(super) staged: Outbox,
 }
 
 impl Spectators {
-    /// Earlier states of a running match are unknown after a restart, so new spectators first receive the prelude.
+    /// After a restart, new spectators first receive the prelude, because earlier states of a running match are
+    /// unknown.
     pub(super) fn new<E: PageState>(
         (hides, delay): (bool, Duration),
         spectators: impl Iterator<Item = PeerId>,
@@ -91,7 +91,7 @@ impl Spectators {
         !self.queue.delay.is_zero() && has_secrets
     }
 
-    /// Whether scores are delayed. Before the match begins, all are zero.
+    /// Before the match begins, all scores are zero.
     pub(super) fn delay_scores(&self, phase: Phase) -> bool {
         self.waits && self.hides && phase == Phase::Playing
     }
@@ -149,7 +149,7 @@ impl Spectators {
             }
         }
         let waits = self.is_to_wait(phase);
-        // If the match ends with these outputs, they reveal nothing that helps its players.
+        // Outputs that end the match do not help its players.
         let mut changed = self.set_waits(now, waits && !ends, engine, info, out);
         for peer in joined {
             self.show_picture(peer, out);
@@ -228,14 +228,14 @@ impl Spectators {
         }
     }
 
-    // Hides the parts that no player has found yet.
+    // Hides parts that no player has found yet.
     fn veil<E: PageState>(&mut self, frame: Bytes, engine: Option<&E>) -> Bytes {
         let is_same = |before: &Bytes| before.as_ptr() == frame.as_ptr() && before.len() == frame.len();
         if let Some((_, after)) = self.veiled.as_ref().filter(|(before, _)| is_same(before)) {
             return after.clone();
         }
         let Some(after) = engine.and_then(|engine| engine.veiled(&frame)) else { return frame };
-        // While the original is stored here, no other frame has its address in memory.
+        // The stored original prevents other frames from having its address in memory.
         self.veiled = Some((frame, after.clone()));
         after
     }
@@ -304,7 +304,7 @@ enum DelayedOutput {
 #[derive(Debug)]
 struct Entry {
     made: Time,
-    // When the first of the pictures that this entry supersedes was made.
+    // When the first of the superseded pictures was made.
     first: Time,
     to: BTreeSet<PeerId>,
     what: DelayedOutput,
@@ -338,7 +338,7 @@ impl DelayQueue {
         self.entries.front().map(|entry| entry.made.plus(self.delay))
     }
 
-    // If the output `supersedes` a recent picture, that picture is dropped. Returns `false` if the queue is full.
+    // Drops a recent picture that the output `supersedes`. Returns `false` if the queue is full.
     fn push(
         &mut self,
         now: Time,
@@ -374,7 +374,7 @@ impl DelayQueue {
         true
     }
 
-    // The next output that is due, or any if `everything` is set. Also returns its recipients.
+    // The next output that is due, or any if `everything` is set, and its recipients.
     fn pop(&mut self, now: Time, everything: bool) -> Option<(BTreeSet<PeerId>, DelayedOutput)> {
         let delay = self.delay;
         let entry = self.entries.pop_front_if(|entry| everything || entry.made.plus(delay) <= now)?;
@@ -404,7 +404,7 @@ fn is_same(one: &DelayedOutput, other: &DelayedOutput) -> bool {
     }
 }
 
-/// One sample for each thirtieth of the delay, and at most one a second.
+/// A sample for each thirtieth of the delay, at most one a second.
 #[derive(Debug)]
 struct DelayedSamples<T> {
     delay: Duration,
@@ -435,7 +435,7 @@ impl<T> DelayedSamples<T> {
         self.values.front().map(|(_, made, _)| made.plus(self.delay))
     }
 
-    // The newest sample that is old enough, unless it was returned before.
+    // The newest sample that is old enough, unless returned before.
     fn pop(&mut self, now: Time) -> Option<T> {
         let mut newest = None;
         let delay = self.delay;

@@ -1,11 +1,11 @@
-//! The transport for browsers, for sockets that the web server has accepted.
+//! The transport of browsers, for sockets that the web server has accepted.
 //!
-//! A seat outlives its socket. When the socket of a player who has joined ends, the transport retains the seat for a
-//! while. A socket with the token of the seat resumes it and receives a snapshot. The room does not notice this.
+//! A seat outlives its socket. When the socket of a player ends, the transport retains the seat for a while. A socket
+//! with the token of the seat resumes it and receives a snapshot, unnoticed by the room.
 //!
-//! Retained seats are shared fairly among hosts. One host may use at most half of the places of a room for them, and if
-//! another browser needs a place, the oldest retained seat of the host with the most is given up. The address of a seat
-//! is random within the pseudonym of its host; see [`Mask`](super::pseudonyms::Mask).
+//! Retained seats are shared fairly among hosts. One host may retain at most half of the places of a room, and if
+//! another browser needs a place, the host with the most loses its oldest. The address of a seat is random within the
+//! pseudonym of its host; see [`Mask`](super::pseudonyms::Mask).
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -27,9 +27,9 @@ use super::{
     roster::Roster,
 };
 
-/// Limit on the browsers of one room.
+/// Browsers of one room.
 pub(crate) const MAX_SEATS: usize = 2_000;
-/// Limit on the retained seats of one host.
+/// Retained seats of one host.
 pub(crate) const MAX_RETAINED_PER_HOST: usize = MAX_SEATS / 2;
 /// Sockets to be accepted.
 const MAX_NEWCOMERS: usize = 64;
@@ -53,7 +53,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Opens a seat with this address, or resumes the existing one if the client `returns`. `None` if the room is over.
+    /// Opens a seat with this address, or resumes it if the client `returns`. `None` if the room is over.
     pub(crate) async fn enter(
         &self,
         role: Role,
@@ -73,16 +73,14 @@ impl Gate {
     }
 }
 
-/// A connection of the room.
 #[derive(Debug)]
 struct Seat {
     address: SocketAddr,
     // `None` while the seat has no socket.
     mailbox: Option<Arc<Mailbox>>,
-    // The time until which the seat is retained without a mailbox.
+    // When the retained seat expires.
     retained_until: Time,
-    // The room closes the seat, because it knows that the client has disconnected. The place is already free for other
-    // browsers.
+    // The room closes the seat, because the client has disconnected. Other browsers may take the place already.
     given_up: bool,
     // A message, and the time before which it is not delivered.
     paused: Option<(Time, BytesMut)>,
@@ -91,7 +89,7 @@ struct Seat {
 #[derive(Debug)]
 pub(crate) struct WebSockets {
     newcomers: mpsc::Receiver<Newcomer>,
-    // A socket that waits until a retained seat is closed.
+    // Waits until a retained seat is closed.
     next_newcomer: Option<Newcomer>,
     ready: Arc<Ready>,
     bans: Arc<Bans>,
@@ -99,13 +97,13 @@ pub(crate) struct WebSockets {
     seats: BTreeMap<ConnectionId, Seat>,
     given_up: usize,
     retained: Retained,
-    // How long the seat of a player is retained after its socket has ended, unless the player has left permanently.
+    // How long the seat of a player is retained after its socket, unless the player has left permanently.
     grace: Duration,
     at: BTreeMap<SocketAddr, ConnectionId>,
     next_id: u64,
     // Polled round-robin until they have no events.
     turns: VecDeque<ConnectionId>,
-    // Seats with a message, by the time of its delivery.
+    // Seats with a message, by its delivery time.
     paused: BTreeSet<(Time, ConnectionId)>,
     message: BytesMut,
     // Mailboxes of closed seats, until their queues are written.
@@ -137,7 +135,7 @@ impl WebSockets {
         (gate, transport)
     }
 
-    // Moves the seats that are ready to `turns`.
+    // Moves ready seats to `turns`.
     fn register(&mut self, context: &mut Context<'_>) {
         let mut state = self.ready.state();
         state.waker = Some(context.waker().clone());
@@ -163,7 +161,7 @@ impl WebSockets {
         if self.bans.has(newcomer.host) {
             return self.turn_away(&newcomer, CloseReason::Banned);
         }
-        // Addresses of new seats are random, so hardly any seat has this one.
+        // New addresses are random, so hardly any seat has this one.
         let is_free = !self.at.contains_key(&newcomer.address);
         if is_free && self.seats.len() - self.given_up >= MAX_SEATS {
             if let Some(event) = self.retained.first_to_go().and_then(|id| self.give_up(id, DisconnectReason::Broken)) {
@@ -218,7 +216,7 @@ impl WebSockets {
         Some(ConnectionEvent::Closed { id, why })
     }
 
-    // Retains the seat of a connection whose socket has ended.
+    // Retains a seat whose socket has ended.
     fn retain(&mut self, now: Time, id: ConnectionId) {
         let Some(seat) = self.seats.get_mut(&id) else { return };
         seat.mailbox = None;
@@ -232,7 +230,7 @@ impl WebSockets {
         }
     }
 
-    // Polls a seat. A message is stored in `self.message`.
+    // Stores a message in `self.message`.
     fn poll_seat(&mut self, now: Time, id: ConnectionId) -> Option<ConnectionEvent<'static>> {
         let seat = self.seats.get_mut(&id)?;
         if seat.given_up {
@@ -259,7 +257,7 @@ impl WebSockets {
         }
         if mailbox.is_gone() {
             let left = mailbox.has_left();
-            // The seat of a watcher, or of a player who has not joined yet, is not worth retaining.
+            // Watchers' seats, and those of players who have not joined, are not retained.
             if left || !self.roster.has_joined(seat.address) {
                 return self.give_up(id, if left { DisconnectReason::Left } else { DisconnectReason::Broken });
             }
@@ -301,7 +299,7 @@ impl WebSockets {
 impl Transport for WebSockets {
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.register(context);
-        // This is checked after the waker is registered, so that no wake-up is lost.
+        // Checked after the waker is registered, so that no wake-up is lost.
         let idle = self.turns.is_empty() && self.newcomers.is_empty() && self.next_newcomer.is_none();
         if idle { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
@@ -329,7 +327,7 @@ impl Transport for WebSockets {
             self.message.clear();
             let event = self.poll_seat(now, id);
             if event.is_some() || !self.message.is_empty() {
-                // It may have more events, after the other seats had their turn.
+                // It may have more events, after the turns of the other seats.
                 self.turns.push_back(id);
             }
             if let Some(event) = event {
@@ -354,7 +352,7 @@ impl Transport for WebSockets {
     }
 
     fn answer(&mut self, _: Time, answer: Answer) {
-        // A malformed message does not close this link; the room decides how to handle it.
+        // The room decides how to handle a malformed message; this link stays open.
         let Answer::Paused(ticket, until) = answer else { return };
         if let Some(seat) = self.seats.get_mut(&ticket.id()) {
             seat.paused = Some((until, std::mem::take(&mut self.message)));
@@ -380,7 +378,7 @@ impl Transport for WebSockets {
     }
 
     fn poll_flush(&mut self, _: Time, context: &mut Context<'_>) -> Poll<()> {
-        // The waker is registered first, so that no wake-up is lost.
+        // Registered first, so that no wake-up is lost.
         self.register(context);
         let mut mailboxes = self.seats.values().filter_map(|seat| seat.mailbox.as_ref()).chain(&self.ending);
         if mailboxes.all(|mailbox| mailbox.is_flushed()) { Poll::Ready(()) } else { Poll::Pending }
@@ -623,7 +621,6 @@ mod tests {
                     paused += 1;
                     assert_eq!(paused, 1, "it is not read before its time");
                     web.answer(now, Answer::Paused(ticket, until));
-                    // Both clients send more messages.
                     put(&eve, "c");
                     put(&ann, "x");
                 } else {
@@ -656,7 +653,6 @@ mod tests {
         assert_eq!(received(&eve).1, Some(CloseReason::Closed));
     }
 
-    /// Accepts a socket, and processes the events that follow.
     fn arrive(web: &mut WebSockets, gate: &Gate, address: SocketAddr, joins: bool) -> Arc<Mailbox> {
         let mailbox = enter_at(gate, Role::Player, address, false);
         settle(web, Time::ZERO);
@@ -717,8 +713,7 @@ mod tests {
             .map(|port| arrive(&mut web, &gate, at(u8::try_from(port % 7 + 20).unwrap(), port), false))
             .collect();
         assert_eq!(web.seats.len(), MAX_SEATS);
-        // The next browsers get the oldest retained places of the host with the most, and no other browser is
-        // affected.
+        // The next browsers get the oldest retained places of the host with the most. No other browser is affected.
         for port in 1..=10 {
             let bob = arrive(&mut web, &gate, at(2, port), false);
             assert_eq!((received(&bob).1, web.seats.len()), (None, MAX_SEATS), "Bob {port}");
