@@ -1,5 +1,5 @@
-//! Stores the results of all rooms. Rooms report in a [`Ledger`] which journals have new results; a task reads and
-//! stores these. While the database is unavailable, and after a crash, the results remain in the journals.
+//! Stores the results of all rooms. Rooms report in a [`Ledger`] which journals have new results, and a task reads and
+//! stores these. Until then, also after a crash, the results are in the journals.
 
 mod copies;
 pub(crate) mod matches;
@@ -36,7 +36,7 @@ use crate::{
     room::ledger::{Ledger, Work},
 };
 
-/// First and longest pause before a query is retried.
+/// The first and the longest pause before a query is retried.
 const PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// How long the hub waits for its database before it opens.
@@ -45,13 +45,13 @@ const WELCOME: Duration = Duration::from_secs(2);
 const FAREWELL: Duration = Duration::from_secs(3);
 /// The maximum age of the boards while results are stored continuously.
 const REFRESH: Duration = Duration::from_secs(5);
-/// The length of the queue of matches from a journal. While it is full, the journal is not read.
+/// The queue of matches from a journal. While it is full, the journal is not read.
 const FOUND: usize = 16;
 /// Bytes of all [`Progress`].
 const MAX_PROGRESS: usize = 64 << 20;
 const RECENT: u32 = 10;
 const LEADERS: u32 = 5;
-/// How long a claimed name is reserved without a match, in milliseconds.
+/// How long a name stays claimed without a match, in milliseconds.
 const UNUSED_NAME: u64 = 24 * 3600 * 1000;
 
 // Retries a query until it succeeds.
@@ -74,7 +74,7 @@ macro_rules! insist {
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Health {
-    /// Journals and names that wait to be stored.
+    /// Queued journals and names.
     pub(crate) waiting: usize,
     pub(crate) stored: u64,
     /// Why results are currently not stored, without details of the machine.
@@ -84,7 +84,7 @@ pub(crate) struct Health {
 #[derive(Debug, Default)]
 struct ResultsState {
     error: Option<Trouble>,
-    // Where the next readings of journals start.
+    // Where to continue reading journals.
     progress: BTreeMap<String, Progress>,
 }
 
@@ -115,7 +115,7 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    /// The directory `journals` has the journals of the matches. Nothing is stored before [`start`](Self::start).
+    /// `journals` is the directory of journals. Nothing is stored before [`start`](Self::start).
     pub(crate) fn new(store: Store, journals: PathBuf) -> Arc<Self> {
         Arc::new(Self {
             store,
@@ -321,7 +321,7 @@ impl Results {
         }
     }
 
-    // Returns `None` if the database does not respond. A match that the database rejects must not delay others.
+    // Returns `None` if the database does not respond. A match that the database rejects must not delay other matches.
     async fn commit(&self, over: &Match) -> Option<Committed> {
         match self.store.record(over).await {
             Ok(is_new) => {
@@ -375,7 +375,7 @@ impl Results {
         Ok(Boards { recent, leaders })
     }
 
-    /// Releases names that were claimed more than [`UNUSED_NAME`] ago and that no match uses.
+    /// Releases names without matches that were claimed more than [`UNUSED_NAME`] ago.
     pub(crate) async fn release_unused_names(&self, released: impl Fn(&[String])) {
         let now = unix_now();
         loop {
@@ -388,8 +388,8 @@ impl Results {
         }
     }
 
-    /// Removes journals beyond the limits after their results were stored. Journals of rooms stay; those without
-    /// people or results are removed first.
+    /// Removes journals beyond the limits, after their results are stored. Journals of rooms stay; those without people
+    /// or results are removed first.
     pub(crate) async fn prune(&self, retention: Retention, is_of_room: impl Fn(&str) -> bool + Send + 'static) {
         self.catch_up(|file| !is_of_room(file)).await;
         let notes = Arc::new(insist!(self, "read the records of journals", self.store.journals()));
@@ -427,7 +427,7 @@ impl Results {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// The number of results, all of which are stored.
+    /// All results are stored; this is their number.
     Done(usize),
     /// The file cannot be read at present.
     Away,
@@ -435,7 +435,7 @@ enum Reading {
     Damaged,
 }
 
-// Whether the system could not read a file that exists.
+// Whether the system could not read an existing file.
 fn is_away(error: &anyhow::Error) -> bool {
     let of_system = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
     of_system.is_some_and(|error| error.kind() != io::ErrorKind::NotFound)

@@ -7,7 +7,7 @@ use tracing::{info, warn};
 
 use super::Results;
 
-/// The names of copies. A backup excludes names that begin with a dot.
+/// Names of copies. A backup excludes names that begin with a dot.
 const FRONT: &str = ".results-";
 const BACK: &str = ".db";
 
@@ -24,7 +24,7 @@ impl Results {
     }
 }
 
-/// The copies of a hub that was killed during a backup. No other hub uses the directory.
+/// Removes the copies of a hub that was killed during a backup. No other hub uses the directory.
 pub(super) fn remove_remains(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     for entry in entries.flatten() {

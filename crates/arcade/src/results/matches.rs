@@ -1,8 +1,8 @@
-//! Computes the results of matches by replaying their journal: the only source of results, also of matches that earlier
-//! runs or other hubs did not store.
+//! Computes results by replaying journals, which are the only source, also for matches that earlier runs or other hubs
+//! did not store.
 //!
-//! The reading of a growing journal continues at its previous [`Progress`], so each match is replayed once. It takes
-//! memory for one state of the room, independent of the length of the journal.
+//! Reading a growing journal continues at its previous [`Progress`], so each match is replayed once. It takes memory
+//! for one state of the room, however long the journal is.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-/// The maximum number of seats in a room, including those of players who have left a running match.
+/// Seats in a room, including those of players who have left a running match.
 const MAX_SEATS: usize = 4_096;
 const MAX_GAMES: usize = 4_096;
 
@@ -35,8 +35,8 @@ pub(crate) type RecordedSeats = HashMap<(String, String), SeatRecord>;
 pub(crate) enum Start {
     /// The end of the previous reading.
     Progress(Box<Progress>),
-    /// The last state before the matches that are not stored. The room and the seats are for journals of versions that
-    /// recorded no facts.
+    /// The last state before the matches that are not stored. The room and the seats are for journals of versions
+    /// without facts.
     Record(JournalNote, RecordedSeats),
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Progress {
     bookmark: Bookmark,
     state: Snapshot,
     matches: Matches,
-    /// The position after the last byte of the journal.
+    /// The end of the journal, in bytes.
     pub(crate) position: u64,
     pub(crate) is_closed: bool,
 }
@@ -61,7 +61,7 @@ impl Progress {
         self.matches.begun.iter().map(|(&number, &begun)| self.matches.of(number, begun, begun))
     }
 
-    /// Approximate, in bytes of memory.
+    /// Approximate bytes of memory.
     pub(crate) fn size(&self) -> usize {
         // A seat has several short strings.
         const SEAT: usize = 256;
@@ -72,7 +72,7 @@ impl Progress {
 /// Passes each finished match that may not be stored yet to `found`, until that returns `false`. Returns `None` if the
 /// journal has no complete record yet.
 ///
-/// Fails if the journal cannot be read or replayed to its end. Matches that were found before the failure count.
+/// Fails if the journal cannot be read or replayed to its end. Matches found before count.
 pub(crate) fn read(path: &Path, start: Start, found: impl FnMut(Match) -> bool) -> anyhow::Result<Option<Progress>> {
     let journal = match journal_core::open(path) {
         Err(ReadError::Empty) => return Ok(None),
@@ -103,7 +103,7 @@ impl<E: Recorded + PageState> Reading<E> {
             }
             Start::Record(note, recorded) => (note, recorded),
         };
-        // Without a fact, the record of a seat is found by the address of its peer.
+        // Without facts, records of seats are found by the addresses of peers.
         let known = Time::from_nanos(note.known.until.saturating_mul(1_000));
         let (reader, replay, facts) = journal.replay_before(known, are_seats_known)?;
         let head = reader.head();
@@ -149,11 +149,11 @@ impl<E: Recorded + PageState> Reading<E> {
 
     fn run(mut self, journal: &Journal, mut found: impl FnMut(Match) -> bool) -> anyhow::Result<Progress> {
         let mut out = Outbox::new();
-        // Arrivals are processed with a delay of one, because the note after an arrival records whether it made the
+        // Arrivals are processed with a delay of one, because a note after the arrival records whether it made the
         // server panic.
         let mut waiting: Option<Arrival> = None;
-        // The events of the last arrival, with the address of the peer and the reason why the game is casual. They wait
-        // for the facts that follow the arrival.
+        // The events of the last arrival wait for the facts that follow it. With the address of the peer, and the
+        // reason why the game is casual.
         let mut events: Vec<(GameEvent, String, Option<Casual>)> = vec![];
         let mut is_broken = false;
         loop {
@@ -229,17 +229,17 @@ fn are_seats_known<E: Recorded>(replay: &Replay<E>, facts: &Facts) -> bool {
     })
 }
 
-/// The matches that are not over, and their players.
+/// The unfinished matches and their players.
 #[derive(Debug)]
 struct Matches {
     id: u64,
-    // The fields that all matches of the journal share.
+    // Common to all matches of the journal.
     common: Match,
     now: RoomTime,
-    // The assumed beginning of matches that began before the first state, until all of them are over.
+    // The assumed start of matches that began before the first state, until all of them are over.
     earliest: Option<RoomTime>,
     begun: BTreeMap<u32, RoomTime>,
-    // Players who have a seat, or have left it during a match that is not over.
+    // Players who have a seat, or have left it during an unfinished match.
     seats: BTreeMap<String, SeatFact>,
     facts: BTreeMap<String, SeatFact>,
 }
@@ -255,7 +255,7 @@ impl Matches {
             self.facts.remove(seat);
             return;
         };
-        // The name was proven or revoked, or the fact was not yet written when its player was seated.
+        // The name was proven or revoked, or the fact followed the seating of its player.
         if let Some(seated) = self.seats.get_mut(seat).filter(|seated| seated.wire() == fact.wire()) {
             (seated.name, seated.wire) = (fact.name.clone(), fact.wire.clone());
             seated.seated.clone_from(&fact.seated);
@@ -332,12 +332,12 @@ impl Matches {
         let begun = self.begun.remove(&game).or(self.earliest);
         let players = self.players(standings);
         for Standing { seat, .. } in standings {
-            // In some games a player keeps its seat for the next match.
+            // In some games players keep their seats for the next match.
             if self.seats.get(seat).is_some_and(|seated| seated.left) {
                 self.seats.remove(seat);
             }
         }
-        // A match without a beginning is already stored.
+        // A match without a start is already stored.
         let begun = begun.filter(|_| !players.is_empty())?;
         let mut over = Match { complete, players, ..self.of(game, begun, self.now) };
         if over.casual.is_empty() {
@@ -377,8 +377,8 @@ impl Matches {
 
 fn unusual(over: &Match) -> Option<Casual> {
     let mut people = over.players.iter().filter(|player| player.kind != PlayerKind::Bot);
-    // A player who leaves has lost, even if no opponent is left. The ladder ends matches with at most one remaining
-    // program, and those that last too long; both are results.
+    // A player who leaves has lost, even without a remaining opponent. The ladder ends matches with at most one
+    // remaining program, and those that last too long; both are results.
     if !over.complete && over.class != LADDER && !people.clone().all(|player| player.quit) {
         return Some(Casual::Unfinished);
     }

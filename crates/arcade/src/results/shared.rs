@@ -1,8 +1,8 @@
-//! Results of all hubs of an arcade with several hubs, as messages to the common database.
+//! Results of all hubs of an arcade, as messages to the common database.
 //!
 //! A result is submitted under its match id and acknowledged after it is committed, so no result is lost with a hub. It
 //! may be delivered twice, but the database stores it once. While the broker is unavailable, results are written
-//! directly to the database. A message that cannot be read or stored is moved to the dead letters after
+//! directly to the database. A message that cannot be read or stored becomes a dead letter after
 //! [`mesh::MAX_DELIVERIES`] deliveries.
 
 use std::{
@@ -20,9 +20,9 @@ use tracing::{error, info, warn};
 
 use super::{LONGEST_PAUSE, PAUSE, Results, Shared};
 
-/// Between two checks for results of other hubs.
+/// How often results of other hubs are checked.
 const LOOK: Duration = Duration::from_secs(1);
-/// The newest matches and leaders are read this often, because other hubs change them too.
+/// How often the newest matches and leaders are read, which other hubs change too.
 const REFRESH: Duration = Duration::from_secs(5);
 
 #[derive(Debug, thiserror::Error)]
@@ -36,12 +36,12 @@ enum Uncommitted {
 impl Results {
     /// Must be called before [`start`](Self::start).
     pub(crate) fn share(&self, queue: Arc<dyn mesh::Results>) {
-        // Set only once, because there is only one arcade.
+        // There is only one arcade.
         let _ = self.shared.set(Shared { queue, submitted: Notify::new() });
     }
 
-    // Returns `false` if this hub has to store it itself, because the queue did not accept it or already had it. In the
-    // second case a crashed hub may hold the result, which the queue redelivers only later.
+    // Returns `false` if this hub has to store the result itself, because the queue did not accept it or already had
+    // it. In the second case a crashed hub may hold the result, which is redelivered only later.
     pub(super) async fn submit(&self, new: &Match) -> bool {
         let Some(Shared { queue, submitted }) = self.shared.get() else { return false };
         let (Ok(id), Ok(body)) = (new.id.parse::<Name>(), serde_json::to_vec(new)) else { return false };
@@ -159,7 +159,7 @@ mod tests {
         for (number, is_new) in [(1, true), (2, true), (3, true), (3, false)] {
             assert_eq!(results.submit(&over(number)).await, is_new);
         }
-        // A hub takes a result, and ends before the result is committed.
+        // A hub takes a result, and ends before it is committed.
         drop(mesh::Results::take(&mesh).await.unwrap());
         drop(results);
         let results = hub();
@@ -169,7 +169,7 @@ mod tests {
             let found = results.store.matches(&MatchFilter { limit: 9, ..MatchFilter::default() }).await.unwrap();
             (found.len() >= 3 && results.health().stored >= 3).then_some(found)
         };
-        // That result is delivered again after its timeout, which is later than this test.
+        // That result is delivered again after its timeout, later than this test.
         let found = testkit::poll_until("three results", all).await;
         let mut numbers: Vec<u32> = found.iter().map(|found| found.number).collect();
         numbers.sort_unstable();
@@ -178,7 +178,7 @@ mod tests {
         assert!(!results.store.record(&over(3)).await.unwrap());
     }
 
-    /// A message of the first version with a queue. Such messages may wait while nodes are upgraded.
+    /// Of the first version with a queue. Such messages may wait while nodes are upgraded.
     const FIRST: &str = r#"{"id":"00000000000000aa-9","game":"robots","title":"small","room":"robots-1","journal":"robots-ann-1.journal",
         "number":9,"begins":0,"ends":1,"started":0,"ended":9,"complete":true,
         "players":[{"rank":1,"name":"Ann","kind":"unproven","seat":"A","score":5,"won":true,"quit":false},

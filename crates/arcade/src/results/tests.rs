@@ -21,14 +21,14 @@ use crate::room::{
     roster::Roster,
 };
 
-/// Matches in a journal whose beginning is not retained.
+/// Matches in a journal whose start is not retained.
 const LONG: usize = 160;
 
 fn play(directory: &Path, matches: usize) -> PathBuf {
     play_on(directory, matches, MAX_SIZE)
 }
 
-/// A journal whose first files were removed, and the number of the first match that is complete in the others.
+/// A journal whose first files were removed, and the number of the first complete match in the others.
 fn play_long(directory: &Path) -> (PathBuf, u32) {
     let path = play_on(directory, LONG, 8 << 10);
     let opened = journal_core::open(&path).unwrap();
@@ -141,7 +141,7 @@ async fn prepared(directory: &Path) -> Arc<Results> {
     results
 }
 
-/// On a busy machine a connection can take longer than the hub allows. The hub retries, too.
+/// Retries as the hub does, since connections may be slow on a busy machine.
 pub(super) async fn prepare(store: &Store) {
     testkit::poll_until("a prepared database", async || store.prepare().await.ok()).await;
 }
@@ -170,7 +170,7 @@ fn journal_contains_the_results_of_its_matches() {
         let seated = SeatRecord { kind: PlayerKind::Proven, ..SeatRecord::default() };
         ((address.to_owned(), name.to_owned()), seated)
     };
-    // Bob uses another name than the one that he owns.
+    // Bob uses a name that he does not own.
     let seats = HashMap::from([seat("10.0.0.1:1", "Ann"), seat("10.0.0.2:2", "Eve")]);
     let (found, progress) = read(&path, record_with(RoomTime::default(), seats));
     assert_eq!(progress.position, path.metadata().unwrap().len());
@@ -241,7 +241,7 @@ async fn journal_without_new_results_is_not_read_again() {
     let first = prepared(directory.path()).await;
     first.catch_up(|_| true).await;
     let length = path.metadata().unwrap().len();
-    // The file has the same length but is no longer a journal, so it is not read.
+    // The file has the same length but is no longer a journal.
     std::fs::write(&path, vec![0; usize::try_from(length).unwrap()]).unwrap();
     first.catch_up(|_| true).await;
     check(&first, 1).await;
@@ -269,7 +269,7 @@ async fn only_the_unknown_part_of_a_journal_is_replayed() {
     let known = first.store.journal(file).await.unwrap().known;
     let stored = stored(&first).await;
     assert!(known.until >= stored[0].ends && known.zero > 0);
-    // The bytes before the last file are damaged, which is not detected.
+    // Damage before the last file is not detected.
     let mut files = journal_core::find(&SystemDisk, &directory.path().join("journals")).unwrap();
     assert_eq!(files.len(), 1);
     let last = files.remove(0).end.unwrap();
@@ -297,7 +297,6 @@ async fn only_the_unknown_part_of_a_journal_is_replayed() {
     assert_eq!(rest.iter().filter(|new| new.ends > known.until).count(), 99);
 }
 
-/// Reads the journal each time it has grown.
 fn read_growing(max: u64) {
     let directory = TempDir::new();
     let (mut found, mut next) = (vec![], Some(record(RoomTime::default())));

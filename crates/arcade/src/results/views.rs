@@ -57,7 +57,7 @@ pub(crate) struct StandingView {
     /// In games with several players.
     pub(crate) rating: Option<i64>,
     pub(crate) uncertainty: Option<i64>,
-    /// In games that are played alone.
+    /// In single-player games.
     pub(crate) mean: Option<f64>,
     /// Too few counted matches to be ranked.
     pub(crate) provisional: bool,
@@ -119,7 +119,7 @@ impl ScoreView {
     }
 }
 
-/// From milliseconds since the Unix epoch to RFC 3339.
+/// Converts milliseconds since the Unix epoch to RFC 3339.
 pub(crate) fn date(unix_millis: u64) -> String {
     // RFC 3339 has no dates after the year 9999.
     let last = 253_402_300_799_000;
