@@ -1,5 +1,5 @@
-//! Replays of finished matches from their journals: [`Replays::timeline`] returns the events of a match,
-//! [`Replays::frames`] the frames of a section for a page. Each section starts with the state for a new page.
+//! Replays of finished matches from their journals: [`Replays::timeline`] returns the events of a match, and
+//! [`Replays::frames`] the frames of a section, which starts with the state for a new page.
 
 mod frames;
 mod lines;
@@ -47,8 +47,8 @@ impl Replays {
         self.path(found).is_some_and(|path| journal_core::exists(&path))
     }
 
-    /// The seats are omitted while they must stay secret; `today` is in days since 1970. `turn` is held until the
-    /// work is done, even if the caller is dropped.
+    /// Omits the seats while they must stay secret; `today` is in days since 1970. `turn` is held until the work is
+    /// done, even if the caller is dropped.
     pub(crate) async fn timeline(
         &self,
         found: &Match,
@@ -60,8 +60,8 @@ impl Replays {
         Ok(Timeline { length: track.length(), seats, marks: track.marks.clone() })
     }
 
-    /// Messages to a watcher, or to the player at a seat, in an interval in milliseconds since the start. The seats
-    /// of a match of today's puzzle are not available, because they would reveal its code.
+    /// Messages to a watcher, or to the player at a seat, in an interval in milliseconds since the start. Seats of
+    /// today's puzzle are not available, because they would reveal its code.
     pub(crate) async fn frames(
         &self,
         found: &Match,
@@ -81,7 +81,7 @@ impl Replays {
         .await
     }
 
-    /// The match as lines of JSON, which follow `first`. The actions in a match of today's puzzle are not available.
+    /// The match as lines of JSON after `first`. The actions in a match of today's puzzle are not available.
     pub(crate) async fn lines(
         &self,
         found: &Match,
@@ -100,7 +100,7 @@ impl Replays {
     }
 
     fn path(&self, found: &Match) -> Option<PathBuf> {
-        // This hub generates file names; nevertheless, none may lead out of the directory.
+        // The hub generates file names; nevertheless, none may lead out of the directory.
         let is_plain = !found.journal.is_empty() && !found.journal.contains(['/', '\\', '\0']);
         is_plain.then(|| self.journals.join(&found.journal))
     }
@@ -122,7 +122,7 @@ impl Replays {
         };
         let (track, path) = (self.cached(&found.id), request.path.clone());
         let task = spawn_blocking(move || {
-            // The task runs to its end even if the caller closes its connection.
+            // The task runs to its end even if the caller is dropped.
             let _turn = turn;
             let track = match track {
                 Some(track) => track,
@@ -152,7 +152,7 @@ impl Replays {
     }
 }
 
-// Whether the puzzle may still be played: that of today, or of a later day if the clock was set back.
+// Whether the puzzle may still be played: it is today's, or a later one after the clock was set back.
 fn is_sealed(track: &Track, today: u32) -> bool {
     track.day.is_some_and(|day| day >= today)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::track::{RelevantMessage, ReplayError, Track};
 use crate::games::{self, Game, Relevance, Replayable};
 
-/// The maximum size of one response, which ends earlier if necessary. The JSON form may be longer.
+/// In bytes. A response ends earlier if necessary; its JSON form may be longer.
 const MAX_BYTES: usize = 1 << 20;
 /// The simulated watcher, with an id that no match uses.
 const WATCHER: PeerId = PeerId(u64::MAX);
@@ -17,7 +17,7 @@ const MAX_ELAPSED: usize = 1_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Frames {
-    /// Milliseconds since the match began, and the message in the form of a WebSocket frame.
+    /// Milliseconds since the start of the match, and the message as a WebSocket frame.
     pub(crate) frames: Vec<(u64, Frame)>,
     /// Earlier than requested if the section would be too large.
     pub(crate) until: u64,
@@ -33,7 +33,7 @@ pub(crate) enum Frame {
     },
 }
 
-/// As seen by a watcher or from a seat. Fails if the match cannot be replayed, or if the seat was never taken.
+/// For a watcher or a seat. Fails if the match cannot be replayed, or the seat was never taken.
 pub(super) fn frames<E: Replayable>(
     track: &Track,
     seat: Option<&str>,
@@ -107,8 +107,7 @@ fn at<E: Replayable>(track: &Track, from: u64) -> Result<Cursor<E>, ReplayError>
     Ok(cursor)
 }
 
-// The watcher connects at the beginning of the section, as an additional peer in a copy of the room, which receives the
-// same arrivals as the match.
+// The watcher joins a copy of the room at the start of the section. The copy receives the same arrivals as the match.
 fn watch<E: Replayable>(track: &Track, stretch: &Stretch, collector: &mut Collector) -> Result<u64, ReplayError> {
     let mut cursor = at::<E>(track, stretch.from)?;
     let mut copy = cursor.replay().room().clone();
@@ -123,8 +122,7 @@ fn watch<E: Replayable>(track: &Track, stretch: &Stretch, collector: &mut Collec
         if at > stretch.to {
             break;
         }
-        // The copy has deadlines of the watcher that the match does not have, so the journal contains no input for
-        // them.
+        // The watcher has deadlines that the match does not have, so the journal contains no input for them.
         for _ in 0..MAX_ELAPSED {
             let Some(due) = copy.deadline().filter(|due| *due < arrival.time) else { break };
             if cursor.replay().room().deadline().is_some_and(|deadline| deadline <= due) {
@@ -135,7 +133,7 @@ fn watch<E: Replayable>(track: &Track, stretch: &Stretch, collector: &mut Collec
         }
         track.apply(&mut cursor, &mut unused)?;
         unused.drain().for_each(drop);
-        // The copy has an additional peer, so its states differ and are not compared.
+        // The states of the copy differ because of its additional peer, so they are not compared.
         copy.input(arrival.time, arrival.input.borrowed(), &mut out);
         collector.take::<E>(at, &mut out, WATCHER);
         if collector.is_full() {
@@ -162,7 +160,7 @@ fn sit<E: Replayable>(
         let cursor = at::<E>(track, stretch.from)?;
         let replay = cursor.replay();
         if let Some(peer) = player_at(replay.arrivals()).filter(|peer| replay.peer(*peer).is_some()) {
-            // The input goes to a copy, because it changes the match.
+            // The input would change the match, so a copy receives it.
             replay.room().clone().input(replay.time(), Input::Refresh { peer }, &mut out);
             collector.take::<E>(stretch.from, &mut out, peer);
         }
@@ -186,8 +184,8 @@ fn sit<E: Replayable>(
     Ok(stretch.to)
 }
 
-// The state for a new page in a game with rounds: the messages of earlier rounds that remain relevant, and all messages
-// of the present one. Returns the replay at that time.
+// The state for a new page in a game with rounds: messages of earlier rounds that are still relevant, and all of the
+// present one. Returns the replay at that time.
 fn rounds<E: Replayable>(
     track: &Track,
     from: u64,
@@ -204,7 +202,7 @@ fn rounds<E: Replayable>(
         collector.add(from, &relevant.frame);
     }
     let begins = first.and_then(|first| relevant.get(first)).map_or(track.first, |relevant| relevant.arrivals);
-    // The states begin after the first arrival, whose messages are all stored.
+    // The states start after the first arrival, whose messages are all stored.
     let opening = since.iter().filter(|relevant| begins == track.first && relevant.arrivals == track.first);
     let mut present: Vec<Bytes> = opening.map(|relevant| relevant.frame.clone()).collect();
     let mut cursor = track.start::<E>(|cursor| cursor.replay().arrivals() < begins)?;

@@ -1,5 +1,4 @@
-//! A match as lines of JSON, for programs. They contain neither addresses and seeds, which only the journal has, nor the
-//! messages with which players join, which may contain keys.
+//! A match as lines of JSON, for programs. They omit addresses, seeds, and the join messages, which may contain keys.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A match of nuggets with a real watcher, compared with the same match from its journal.
+//! A match of nuggets with a real watcher, compared with its replay.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ struct RecordedMatch {
     sent: Vec<(PeerId, u64, Bytes)>,
 }
 
-/// Random moves until all gold is found, or until the host ends the match after this number of steps.
+/// Random moves until all gold is found, or the host ends the match after `steps`.
 fn play(directory: &Path, map: &[u8], steps: usize) -> RecordedMatch {
     let (grid, _) = nuggets::Grid::parse(map).unwrap();
     let rules = nuggets::Rules::default();
@@ -94,7 +94,6 @@ fn send(room: &mut journal_core::Journalled<nuggets::Server>, now: Time, peer: P
     room.receive(now, peer, &mut BytesMut::from(text), out);
 }
 
-/// The messages to a peer up to this time.
 fn texts(played: &RecordedMatch, peer: PeerId, until: u64) -> Vec<String> {
     let own = played.sent.iter().filter(|(to, at, _)| *to == peer && *at <= until);
     own.map(|(_, _, frame)| String::from_utf8_lossy(frame).into_owned()).collect()
@@ -124,7 +123,7 @@ fn replay_shows_what_each_client_saw() {
             let until = (from + length / 16).min(length);
             let section = frames::frames::<nuggets::Server>(&track, seat, from, until).unwrap();
             assert!(section.frames.iter().all(|(at, _)| (from..=until).contains(at)));
-            // The section is sufficient for a page, and the page shows the same as the player saw.
+            // The section suffices for a page, which then shows the same as the player saw.
             let all: Vec<String> = section.frames.iter().map(|(_, frame)| text(frame).to_owned()).collect();
             if part < 8 {
                 assert!(all[..3].iter().any(|text| text.starts_with("GRID")), "{:?}", &all[..3]);
@@ -133,7 +132,7 @@ fn replay_shows_what_each_client_saw() {
             }
         }
     }
-    // From its beginning, the whole match equals the messages that were sent, after the first pictures.
+    // After the first pictures, the whole match equals the messages that were sent.
     let section = frames::frames::<nuggets::Server>(&track, Some("B"), 0, length).unwrap();
     let all: Vec<&str> = section.frames.iter().map(|(_, frame)| text(frame)).collect();
     let seen = texts(&played, BOB, section.until);

@@ -41,7 +41,7 @@ pub(crate) struct Timeline {
 pub(crate) struct SeatView {
     pub(crate) seat: String,
     pub(crate) name: String,
-    /// The name in messages of the game, if it is another one.
+    /// The name in messages of the game, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) wire: Option<String>,
 }
@@ -59,27 +59,25 @@ pub(super) struct ReplayRequest {
     pub(super) game: String,
     pub(super) path: PathBuf,
     pub(super) number: u32,
-    // In microseconds of the time of the room.
+    // In microseconds of the room's time.
     pub(super) begins: u64,
     pub(super) ends: u64,
-    /// A match without its end in the journal is shown up to its last arrival.
+    /// Shows a match without its end in the journal up to its last arrival.
     pub(super) unfinished: bool,
 }
 
-/// A match whose arrivals remain in its journal.
-///
-/// Arrivals are counted as [`Replay::arrivals`](journal_core::Replay::arrivals) does.
+/// A match whose arrivals are still in its journal, counted as by [`Replay::arrivals`](journal_core::Replay::arrivals).
 #[derive(Debug)]
 pub(crate) struct Track {
-    // A `Cursor` of the engine. A copy of it continues without recomputing the visible parts of a map, which a decoded
-    // state would require.
+    // A `Cursor` of the engine. A copy continues without recomputing the visible parts of a map, unlike a decoded
+    // state.
     states: Checkpoints<Box<dyn Any + Send + Sync>>,
-    /// Arrivals up to the one that began the match, and up to its end.
+    /// The number of arrivals up to the start of the match, and up to its end.
     pub(super) first: u64,
     last: u64,
     pub(super) periods: Vec<SeatPeriod>,
-    /// In a game with rounds: the messages that remain relevant after their round, the first messages of rounds, and
-    /// all messages with which the match began.
+    /// In a game with rounds: messages that stay relevant after their round, the first messages of rounds, and all
+    /// messages at the start of the match.
     pub(super) relevant: Vec<RelevantMessage>,
     pub(super) day: Option<u32>,
     begins: u64,
@@ -91,7 +89,7 @@ pub(crate) struct Track {
 
 #[derive(Debug)]
 pub(super) struct RelevantMessage {
-    /// Arrivals after which it was sent.
+    /// The number of arrivals until it was sent.
     pub(super) arrivals: u64,
     pub(super) peer: PeerId,
     pub(super) frame: Bytes,
@@ -100,7 +98,7 @@ pub(super) struct RelevantMessage {
 
 #[derive(Debug, Clone)]
 pub(super) struct SeatPeriod {
-    /// Arrivals after which the player took the seat.
+    /// The number of arrivals until the player took the seat.
     pub(super) since: u64,
     pub(super) seat: String,
     pub(super) peer: PeerId,
@@ -111,7 +109,7 @@ fn damaged(error: impl std::fmt::Display) -> ReplayError {
 }
 
 impl Track {
-    /// Fails if the journal cannot be read, or the match is not in it.
+    /// Fails if the journal cannot be read, or lacks the match.
     pub(super) fn read<E: Replayable>(request: &ReplayRequest) -> Result<Self, ReplayError> {
         let journal = journal_core::open(&request.path).map_err(|error| match error {
             ReadError::Io(error) if error.kind() == io::ErrorKind::NotFound => ReplayError::Gone,
@@ -169,12 +167,12 @@ impl Track {
         Time::from_nanos(self.begins.saturating_mul(1_000))
     }
 
-    /// Since the beginning.
+    /// Since the start of the match.
     pub(super) const fn seconds(&self, time: Time) -> f64 {
         time.since(self.begins()).as_secs_f64()
     }
 
-    /// The seat that the peer had when this arrival was processed.
+    /// The seat of the peer when this arrival was processed.
     pub(super) fn seat_of(&self, peer: PeerId, arrival: u64) -> Option<&str> {
         let period = self.periods.iter().rfind(|period| period.peer == peer && period.since <= arrival)?;
         self.has(&period.seat).then_some(&period.seat)
@@ -219,7 +217,7 @@ impl Track {
         self.states.len()
     }
 
-    /// The size in memory.
+    /// In memory.
     pub(super) fn bytes(&self) -> usize {
         let relevant = self.relevant.iter().map(|relevant| size_of::<RelevantMessage>() + relevant.frame.len());
         self.states.bytes() + relevant.sum::<usize>() + size_of::<SeatPeriod>() * self.periods.len()
@@ -237,7 +235,7 @@ struct Draft {
     track: Track,
     number: u32,
     phase: Phase,
-    // By seat, only players with another name in messages of the game.
+    // Players by seat whose name differs in messages of the game.
     renamed: BTreeMap<String, SeatFact>,
 }
 
@@ -261,7 +259,7 @@ impl Draft {
         cursor.read(note).map_err(damaged)
     }
 
-    // The real name of the player with this name in messages. Namesakes keep it.
+    // The real name of the player with this name in messages, unless namesakes have it.
     fn real(&self, wire: &str) -> String {
         let mut names = self.renamed.values().filter(|fact| fact.wire() == wire).map(|fact| &fact.name);
         let name = names.next().filter(|name| names.all(|other| other == *name));
@@ -271,7 +269,7 @@ impl Draft {
     fn take<E: Replayable>(&mut self, cursor: &mut Cursor<E>, out: &mut Outbox) -> Result<bool, ReplayError> {
         let has_begun = self.phase == Phase::Playing;
         if !has_begun {
-            // Only the messages of the arrival with which the match begins remain.
+            // Only messages of the arrival that begins the match remain.
             self.track.relevant.clear();
         }
         let before = has_begun.then(|| cursor.replay().room().engine().probe(|wire| self.real(wire)));
@@ -279,7 +277,7 @@ impl Draft {
             return Ok(false);
         }
         let index = cursor.replay().arrivals();
-        // The facts about the arrival follow it. Entries after the match may be damaged.
+        // The facts about an arrival follow it. Entries after the match may be damaged.
         let read = self.read(cursor);
         for output in out.drain() {
             match output {
@@ -340,7 +338,7 @@ impl Draft {
             self.mark(cursor.replay().time(), Change::new("joined", format!("{name} joins")));
         }
         match self.track.seats.iter_mut().find(|known| known.seat == seat) {
-            // Before the match, the seat of an earlier game is free again.
+            // Before the match, seats of an earlier game are free again.
             Some(known) if !has_begun => (known.name, known.wire) = (name, wire),
             Some(_) => {}
             None => self.track.seats.push(SeatView { seat: seat.clone(), name, wire }),
@@ -358,7 +356,6 @@ impl Draft {
     fn mark(&mut self, time: Time, mut change: Change) {
         if self.track.marks.len() < MAX_MARKS {
             let at = self.track.since_begin(time);
-            // The text contains names.
             for text in iter::once(&mut change.text).chain(&mut change.name) {
                 *text = display_name(text).into_owned();
             }

@@ -6,8 +6,7 @@ use super::*;
 /// The reply of `ANN` to a message.
 type Answer = fn(&str) -> Option<&'static str>;
 
-/// `ANN` first sends these texts and then replies to messages. Returns the messages to her, with milliseconds since the
-/// match began.
+/// `ANN` sends `first`, then replies to messages. Returns the messages to her, with milliseconds since the match began.
 fn play<E: Recorded + Send + 'static>(
     directory: &Path,
     engine: E,
@@ -100,7 +99,6 @@ fn page_of_blackjack_gets_earlier_results_and_all_messages_of_the_current_round(
         let told = frames::frames::<blackjack::Server>(&track, Some(&seat), from, from).unwrap();
         assert_eq!(frame_texts(&told), expected, "at {from}");
         rounds.insert(expected.iter().filter(|text| text.starts_with("RESULT")).count());
-        // The messages of the section follow.
         let told = frames::frames::<blackjack::Server>(&track, Some(&seat), from, track.length()).unwrap();
         assert_eq!(told.frames.len(), expected.len() + messages.len() - until.len());
     }
@@ -111,7 +109,7 @@ fn page_of_blackjack_gets_earlier_results_and_all_messages_of_the_current_round(
 async fn view_of_a_player_of_the_daily_puzzle_is_hidden_until_the_day_is_over() {
     const DAY: u32 = 20_000;
     let directory = TempDir::new();
-    // The match begins five seconds after the room, one day after the first day of the room.
+    // The match begins five seconds after the room, on its second day.
     let first_day = mastermind::config::FirstDay { day: DAY - 1, lasts: Duration::from_secs(2) };
     let mut config = mastermind::Config::new(4, true, 1);
     (config.mode, config.first_day) = (mastermind::Mode::Daily, Some(first_day));
@@ -139,7 +137,7 @@ async fn view_of_a_player_of_the_daily_puzzle_is_hidden_until_the_day_is_over() 
         assert_eq!((timeline.seats, timeline.marks.len()), (vec![], 3));
         let refused = replays.frames(&found, Some("1".into()), all, today, ()).await;
         assert!(matches!(refused, Err(ReplayError::Today)), "{refused:?}");
-        // Watchers see only the feedback, as they did during the match.
+        // Watchers see only the feedback, as during the match.
         let watched = replays.frames(&found, None, all, today, ()).await.unwrap();
         let texts = frame_texts(&watched);
         assert!(texts.iter().any(|text| text.starts_with("ROW 1 1 **** ")), "{texts:?}");
