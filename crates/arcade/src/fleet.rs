@@ -1,5 +1,5 @@
 //! The other hubs (*nodes*) of an arcade: `docs/fleet.md`. A task maintains the directory entries of this node and a
-//! view of the others. The row of a room is opaque text here.
+//! view of the other nodes. Rows of rooms are opaque text here.
 
 mod command;
 mod common;
@@ -41,25 +41,25 @@ use self::{
 };
 
 const MAX_COMMANDS: usize = 1_024;
-/// Timeout for claiming the name or a code of a room.
+/// The timeout of claims for the name or a code of a room.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a starting node waits for its entry: longer than the entry of a crashed node remains.
 const WELCOME: Duration = Duration::from_secs(30);
-/// Timeout for leaving the directory.
+/// The timeout of leaving the directory.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) servers: Vec<String>,
-    /// Prefix of its streams and buckets.
+    /// The prefix of its streams and buckets.
     pub(crate) arcade: Name,
     pub(crate) name: Name,
-    /// The host at which native clients and other nodes reach this one.
+    /// Where native clients and other nodes reach this node.
     pub(crate) host: String,
     /// `HOST:PORT` of its page.
     pub(crate) address: String,
     pub(crate) durability: Durability,
-    /// Supported rules, in the format of `Claim::needs`.
+    /// Supported rules, as in [`Claim::needs`].
     pub(crate) runs: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Settings {
 #[derive(Debug, Clone)]
 pub(crate) struct Claim {
     pub(crate) room: String,
-    /// The rules that the room requires.
+    /// The required rules.
     pub(crate) needs: String,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Fleet {
     pub(crate) copies: Arc<Copies>,
     pub(crate) feeds: Feeds,
     secrets: Secrets,
-    // Each socket that is relayed to another node holds a clone.
+    // Cloned by each socket that is relayed to another node.
     relayed: Arc<()>,
 }
 
@@ -100,8 +100,8 @@ fn place(servers: Vec<String>, arcade: Name) -> mesh::BrokerSettings {
     mesh::BrokerSettings { servers, prefix: arcade, limits: Limits::default() }
 }
 
-/// `data` is the locked data directory. `secret` becomes the common secret if this is the first node. Also returns
-/// the events of rooms.
+/// `data` is the locked data directory. `secret` becomes the common secret if this is the first node. Also returns the
+/// events of rooms.
 pub(crate) async fn connect(
     settings: Settings,
     data: &Path,
@@ -151,7 +151,7 @@ impl Joining {
         &self.fleet
     }
 
-    /// Joins with the rooms of this data directory. Returns those whose names other nodes own.
+    /// Joins with these rooms. Returns those whose names other nodes own.
     pub(crate) async fn join(self, rooms: &[Claim]) -> anyhow::Result<Vec<String>> {
         let Self { fleet, directory, settings, commands, pulse, events } = self;
         let mut awaited = vec![];
@@ -206,7 +206,7 @@ impl Fleet {
         self.pulse.borrow().present
     }
 
-    /// The delay until the directory returns a change: that of the last heartbeat, or of the one in flight if longer.
+    /// The delay until the directory returns a change: of the last heartbeat, or of the one in flight if longer.
     pub(crate) fn lag(&self) -> Duration {
         self.pulse.borrow().lag
     }
@@ -220,7 +220,7 @@ impl Fleet {
         self.broker.as_ref().map_or(0, mesh::Results::dead_letters)
     }
 
-    /// Directory values and copies that were skipped, because they are damaged or a later version has written them.
+    /// Skipped directory values and copies, which are damaged or of a later version.
     pub(crate) fn skipped(&self) -> u64 {
         self.broker.as_ref().map_or(0, Nats::skipped) + self.copies.skipped()
     }
@@ -235,12 +235,12 @@ impl Fleet {
         self.shared.view().remotes(&self.name)
     }
 
-    /// All nodes, including this one.
+    /// Includes this node.
     pub(crate) fn nodes(&self) -> Vec<NodeStatus> {
         self.shared.view().nodes()
     }
 
-    /// The node that owns a room, if it is another node.
+    /// The owner of the room, if it is another node.
     pub(crate) fn owner_of(&self, room: &str) -> Option<NodeStatus> {
         self.shared.view().owner(&room.parse().ok()?).filter(|owner| owner.name != self.name)
     }
@@ -261,7 +261,7 @@ impl Fleet {
         &self.secrets.secret
     }
 
-    /// Former common secrets. Tokens derived from them stay valid.
+    /// Former common secrets, whose tokens stay valid.
     pub(crate) fn former_secrets(&self) -> &[String] {
         &self.secrets.former
     }
@@ -293,7 +293,7 @@ impl Fleet {
         timeout(PATIENCE, response).await.ok().flatten().unwrap_or(Err(ClaimError::Away))
     }
 
-    /// Takes effect at the other nodes within a second.
+    /// Other nodes list the row within a second.
     pub(crate) async fn show(&self, room: &str, row: String) {
         self.send_command(room, |room| Command::Show(room, row)).await;
     }
@@ -309,7 +309,7 @@ impl Fleet {
 
     async fn send_command(&self, room: &str, command: impl FnOnce(Name) -> Command) {
         match room.parse() {
-            // Without its task, the hub ends.
+            // If the task has ended, the hub is ending.
             Ok(name) => drop(self.commands.send(command(name)).await),
             Err(error) => warn!("cannot publish a room to other nodes: {error}"),
         }
@@ -355,7 +355,7 @@ impl Fleet {
         self.shared.key().as_ref().map(|key| key.seal(seal::now(), request))
     }
 
-    /// Verifies the signature of a request from another node, and returns the client that it was relayed for.
+    /// Verifies the signature of another node. Returns the client of the relayed request.
     pub(crate) fn unseal(&self, text: &str, method: &str, path: &str) -> Option<seal::Relayed> {
         self.shared.key().as_ref()?.unseal(seal::now(), text, (method, path))
     }
@@ -380,37 +380,36 @@ impl Fleet {
         None
     }
 
-    /// Cancels the hand-over of a room.
     pub(crate) async fn cancel_hand_over(&self, room: &str) {
         self.send_command(room, Command::CancelHandover).await;
     }
 
-    /// The room sends no output any more, and its copy is complete. Waits without a timeout until the directory has
-    /// recorded the hand-over. Returns whether the room was handed over.
+    /// Reports that the room sends no more output and its copy is complete. Waits without a timeout until the directory
+    /// has recorded the hand-over. Returns whether the room was handed over.
     pub(crate) async fn suspended(&self, room: &str) -> bool {
         let (answer, answered) = oneshot::channel();
         self.send_command(room, |room| Command::Suspended(room, answer)).await;
         answered.await.is_ok()
     }
 
-    /// Waits until a room that was handed over is resumed. Returns `None` if the outcome is unknown.
+    /// Waits until a handed-over room is resumed. Returns `None` if the outcome is unknown.
     pub(crate) async fn follow(&self, room: &str) -> Option<Settled> {
         let (answer, answered) = oneshot::channel();
         self.send_command(room, |room| Command::Follow(room, answer)).await;
         answered.await.ok()
     }
 
-    /// Whether a room is being handed over, or was claimed by a node that does not have its state yet.
+    /// Whether a room is being handed over, or its owner does not have its state yet.
     pub(crate) fn is_moving(&self, room: &str) -> bool {
         room.parse().is_ok_and(|room| self.shared.view().is_moving(&room))
     }
 }
 
-/// The streams of rooms for watchers at other nodes.
+/// Streams of rooms for watchers at other nodes.
 pub(crate) struct Feeds {
     events: Arc<dyn Events>,
     stored: AtomicU64,
-    // Each running stream or socket holds a clone.
+    // Cloned by each running stream or socket.
     published: Arc<()>,
     followed: Arc<()>,
     fed: Arc<()>,
@@ -452,7 +451,7 @@ impl Feeds {
         self.events.follow(room, after).await
     }
 
-    /// Counts a published room until the returned value is dropped; the next two methods do so for followers.
+    /// Counts a published room until the returned value is dropped, as the next two methods do for followers.
     pub(crate) fn publishing(&self) -> Arc<()> {
         Arc::clone(&self.published)
     }
@@ -574,7 +573,7 @@ mod tests {
         drop(ann);
         poll_until("that its rooms are gone", async || bob.rooms().is_empty().then_some(())).await;
         assert_eq!(bob.open("robots-2", "").await, Err(ClaimError::Taken), "its name is kept for it");
-        // The file of one room is lost, and another file has the name of a room of the other node.
+        // The file of one room is lost, and another has the name of a room of the other node.
         let (ann, taken, _events) = join(&mesh, "ann", &["robots-1", "robots-3"]).await;
         assert_eq!(taken, ["robots-3"]);
         ann.show("robots-1", "again".into()).await;

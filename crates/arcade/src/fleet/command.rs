@@ -1,4 +1,4 @@
-//! Commands, events and hand-overs, which the task of a node shares with the rest of the hub.
+//! Commands, events and hand-overs between the task of a node and the rest of the hub.
 
 use std::{
     collections::BTreeMap,
@@ -10,7 +10,6 @@ use tokio::sync::oneshot;
 
 use super::{seal::RelayKey, view::View};
 
-/// Receives the outcome of a claim.
 pub(super) type Answer = oneshot::Sender<Result<(), ClaimError>>;
 
 #[derive(Debug)]
@@ -23,17 +22,17 @@ pub(super) enum Command {
     Code { code: Name, room: Name, answer: Answer },
     /// Publishes the row of a room.
     Show(Name, String),
-    /// A room has closed.
+    /// The room has closed.
     Close(Name),
-    /// Stops accepting rooms on this node.
+    /// Accepts no more rooms on this node.
     Drain,
     /// The reply states whether the room is to be suspended.
     HandOver(Name, oneshot::Sender<Result<(), HandoverError>>),
     /// A room that was to be handed over stays.
     CancelHandover(Name),
-    /// The reply confirms that the room was handed over.
+    /// The reply confirms the hand-over.
     Suspended(Name, oneshot::Sender<()>),
-    /// Replies where a room that was handed over is resumed.
+    /// The reply states where the room was resumed.
     Follow(Name, oneshot::Sender<Settled>),
     /// Another node requests that this node does not take its rooms for a certain time.
     GrantLease(LeaseRequest, oneshot::Sender<LeaseGrant>),
@@ -53,7 +52,7 @@ pub(crate) enum ClaimError {
     Away,
 }
 
-/// An event that concerns a room of this node.
+/// Concerns a room of this node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
     /// Another node owns the room, so it has to end here.
@@ -81,11 +80,11 @@ impl Shared {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HandoverError {
     Refused(HandoverRefusal),
-    /// Another node owns it already, or it has closed.
+    /// Another node owns the room already, or it has closed.
     Lost,
 }
 
-/// Where a room that was handed over was resumed.
+/// Where a handed-over room was resumed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Settled {
     At(Name),
@@ -104,7 +103,7 @@ struct Handover {
     is_back: bool,
 }
 
-/// Forgetting a room drops its senders, which notifies their receivers.
+/// Removing a room drops its senders, which notifies their receivers.
 #[derive(Debug, Default)]
 pub(super) struct Handovers(BTreeMap<Name, Handover>);
 

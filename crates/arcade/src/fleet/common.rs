@@ -1,5 +1,5 @@
-//! The secrets that all nodes have in common, drawn by the first node. Each node also stores them in its data
-//! directory, so they survive a loss of the broker's data.
+//! The common secrets of all nodes, drawn by the first node. Each node also stores them in its data directory, so they
+//! survive a loss of the broker's data.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ use super::seal::{self, RelayKey};
 const FILE: &str = "fleet";
 /// The entry with the common secret for tokens.
 const SECRET: &str = "secret";
-/// Former secrets that a data directory remembers.
+/// Former secrets that a data directory stores.
 const MAX_FORMER: usize = 8;
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ impl std::fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// The first node uses the secrets of its data directory, or else its own secret and a new key.
+    /// The first node uses the secrets of its data directory, or else `own` and a new key.
     pub(super) async fn establish(
         directory: &dyn Directory,
         (data, arcade): (&Path, &Name),
@@ -76,7 +76,7 @@ impl Secrets {
         Ok(RelayKey::read(&relay))
     }
 
-    /// Whether an entry for nodes of earlier versions equals the secret with that name. Also `true` for other names.
+    /// Whether an entry for nodes of earlier versions has our secret. Also `true` for other names.
     pub(super) fn agrees(&self, name: &Name, value: &Value) -> bool {
         let own = match name.as_str() {
             SECRET => &self.secret,
@@ -87,8 +87,8 @@ impl Secrets {
     }
 }
 
-// Returns the lasting value, which is drawn if there is none. Nodes of earlier versions read it from an entry that
-// expires, which is written again.
+// Returns the lasting value, which is drawn if missing. Nodes of earlier versions read an expiring entry, which is
+// written again.
 async fn establish(
     directory: &dyn Directory,
     name: &str,
@@ -110,7 +110,7 @@ async fn establish(
     Ok(value)
 }
 
-// The value of the entry that expires, drawn if there is none, so that nodes of earlier versions use the same.
+// The value of the expiring entry, drawn if missing, so that nodes of earlier versions use the same.
 async fn agree(
     directory: &dyn Directory,
     name: &Name,
@@ -128,7 +128,7 @@ async fn agree(
     }
 }
 
-// Renews the entry for nodes of earlier versions, with the same value.
+// Renews the expiring entry for nodes of earlier versions.
 async fn show(directory: &dyn Directory, name: &Name, value: &str) -> Result<(), MeshError> {
     let key = Key::Common(name.clone());
     let mut there = directory.entry(&key).await?;
@@ -225,7 +225,7 @@ mod tests {
         Secrets::establish(mesh, (data, &name("arcade")), own).await.unwrap()
     }
 
-    /// Its clock is advanced manually.
+    /// The clock is advanced manually.
     fn mesh() -> (Local, Arc<AtomicU64>) {
         let clock = Arc::new(AtomicU64::new(0));
         let seconds = Arc::clone(&clock);

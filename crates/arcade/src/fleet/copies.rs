@@ -1,5 +1,5 @@
-//! Copies of the rooms of this node in the mesh, for other nodes. A copy follows the journal on disk, and delays its
-//! room only with cluster durability.
+//! Copies of this node's rooms in the mesh, for other nodes. A copy follows the journal on disk, and delays its room
+//! only with cluster durability.
 
 mod copy;
 pub(crate) use self::copy::{Read, RoomCopy};
@@ -25,11 +25,9 @@ use tracing::{debug, warn};
 use self::copy::{CopyStep, Later, put_together};
 use super::command::Event;
 
-/// Concurrent requests for copies, so that requests about the node itself do not queue behind those of a thousand
-/// rooms.
+/// Concurrent requests for copies. Requests about the node itself must not queue behind those of a thousand rooms.
 const MAX_ASKS: usize = 64;
-/// Attempts to remove the copy of a closed room, and the first pause, which doubles after each: a quarter of an hour
-/// in total.
+/// Attempts to remove the copy of a closed room. The pause doubles after each, for a quarter of an hour in total.
 const REMOVALS: u32 = 10;
 const REMOVAL_PAUSE: Duration = Duration::from_secs(1);
 
@@ -87,7 +85,7 @@ impl Copies {
         tokio::spawn(drive((copy, common), room.clone(), journals, (events, fenced)));
     }
 
-    /// For how long rooms of this node may send output; `None` ends the lease.
+    /// Sets how long rooms of this node may send output; `None` ends the lease.
     pub(super) fn set_lease(&self, until: Option<Duration>) {
         let until = until.map_or(0, |until| {
             let until = self.common.now().plus(until);
@@ -109,7 +107,7 @@ impl Copies {
         self.rooms().get(&room.parse().ok()?).cloned()
     }
 
-    /// The copy is charged to the quota of the host that has opened the room.
+    /// Charges the copy to the host that has opened the room.
     pub(crate) fn note(&self, room: &str, text: Vec<u8>, maker: Option<HostId>) {
         if let Some(copy) = self.of(room) {
             copy.note(text.into(), maker.unwrap_or(HostId::Other));
@@ -121,7 +119,7 @@ impl Copies {
         self.common.is_stream_full.swap(false, Ordering::Relaxed)
     }
 
-    /// Returns a future that removes the copies of closed rooms from the stream.
+    /// The future removes the copies of closed rooms from the stream.
     pub(super) fn discard_ended(
         &self,
         directory: Arc<dyn Directory>,
@@ -129,8 +127,8 @@ impl Copies {
         discard_ended(Arc::clone(&self.journals), directory)
     }
 
-    /// `None` if the copy is not sufficient. An error means that another node owns the room, that it was read before,
-    /// or that a later version has written its copy.
+    /// `None` if the copy is not sufficient. An error means that another node owns the room, that the copy was read
+    /// before, or that a later version has written it.
     pub(crate) async fn read(&self, room: &str) -> Result<Option<Read>, Unreadable> {
         let taken = self.of(room).and_then(|copy| copy.take_receiver()).ok_or(Unreadable::Gone)?;
         let pieces = taken.await.map_err(|_| Unreadable::Gone)?;
@@ -156,7 +154,7 @@ impl Copies {
         }
     }
 
-    /// Counts a room that another node owns according to the directory, unless its append was rejected as well.
+    /// Counts a room that another node owns according to the directory, unless a rejected append has counted it.
     pub(super) fn lose(&self, room: &Name) {
         if self.rooms().get(room).is_some_and(|copy| !copy.is_fenced()) {
             self.fenced.fetch_add(1, Ordering::Relaxed);
@@ -247,13 +245,13 @@ pub(crate) enum Unreadable {
 /// For metrics and `arcade status`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CopiesStatus {
-    /// How long the oldest change has been waiting to be stored.
+    /// The waiting time of the oldest change.
     pub(crate) lag: Duration,
     /// Bytes that wait to be stored.
     pub(crate) bytes: usize,
-    /// Rooms that were taken over from other nodes.
+    /// Rooms taken over from other nodes.
     pub(crate) moved: u64,
-    /// Rooms that were handed over to other nodes.
+    /// Rooms handed over to other nodes.
     pub(crate) handed: u64,
     /// Rooms that ended here because another node had taken them over.
     pub(crate) fenced: u64,
@@ -340,12 +338,10 @@ async fn drive(
 struct Common {
     start: Instant,
     durability: Durability,
-    // Bytes that wait to be stored.
     waiting: AtomicUsize,
     stored: Notify,
     requests: Semaphore,
     quota: Quota,
-    // Rooms whose copies exceed their quota.
     short: AtomicUsize,
     is_stream_full: AtomicBool,
     // When the lease of the rooms ends, in nanoseconds since the start.
@@ -368,11 +364,10 @@ impl Common {
     }
 }
 
-/// Bytes that the copies of a node may use in the journal stream: an eighth of its 4 GiB. One host may use at most
-/// half of them.
+/// Bytes of a node's copies in the journal stream: an eighth of its 4 GiB. One host may use half.
 pub(crate) const MAX_COPIES: usize = 512 << 20;
-/// Bytes of records that follow the state in the copy of a room. Beyond that the copy restarts from a newer state,
-/// and older pieces are removed.
+/// Bytes of records after the state in the copy of a room. Beyond that the copy restarts from a newer state, and older
+/// pieces are removed.
 pub(crate) const MAX_COPY: usize = 4 << 20;
 
 /// The bytes of the copies of a node, by the host that has opened the rooms.
@@ -676,7 +671,7 @@ mod tests {
         assert!(put_together(&pieces).unwrap().journal.is_some());
         own.of("robots-1").unwrap().cut();
         stored(&own).await;
-        // A room without a stored record cannot be resumed, nor can an unknown room.
+        // Neither a room without a stored record nor an unknown room can be resumed.
         own.own(&name("robots-2"), Fence(8), false);
         for room in ["robots-2", "robots-3"] {
             assert!(!own.catch_up(room, Duration::ZERO, Duration::from_millis(1)).await);

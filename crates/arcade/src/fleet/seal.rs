@@ -1,5 +1,5 @@
-//! Signatures with which a node proves that it relays the request of a client: the time, the client and a message
-//! authentication code over both and the request. The key is never sent.
+//! Signatures for requests of clients that a node relays: the time, the client and a message authentication code over
+//! both and the request. The key is never sent.
 
 use std::{
     io,
@@ -23,7 +23,7 @@ use tracing::debug;
 /// The name of the key in the directory.
 pub(super) const KEY: &str = "relay";
 pub(crate) const HEADER: &str = "arcade-relay";
-/// The validity in seconds. The clocks of nodes may differ by as much.
+/// The validity in seconds, and how much the clocks of nodes may differ.
 const HOLDS: u64 = 60;
 
 #[derive(Clone)]
@@ -84,7 +84,7 @@ impl RelayKey {
     }
 
     fn mac(&self, front: &str, (method, path): (&str, &str)) -> Hmac<Sha256> {
-        // HMAC accepts keys of any length; this one has the size of the hash.
+        // HMAC accepts keys of any length.
         let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(&self.0).unwrap_or_else(|_| unreachable!());
         // The parts contain no line feeds.
         mac.update(format!("{front}\n{method}\n{path}").as_bytes());
@@ -113,7 +113,6 @@ const PATIENCE: Duration = Duration::from_millis(2_500);
 /// The largest reply, in bytes.
 const MAX_ANSWER: usize = 1 << 10;
 
-/// A lease request as the query of a URL.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct LeaseQuery {
     to: Name,
@@ -160,7 +159,7 @@ impl From<LeaseReply> for LeaseGrant {
 pub(super) async fn request_lease(address: &str, key: &RelayKey, request: &LeaseRequest) -> Option<LeaseGrant> {
     match timeout(PATIENCE, try_request_lease(address, key, request)).await {
         Ok(Ok(grant)) => Some(grant),
-        // The connection is refused, so the process has ended.
+        // A refused connection means that the process has ended.
         Ok(Err(error)) if is_refused(&error) => Some(LeaseGrant::Gone),
         Ok(Err(error)) => {
             debug!("the node {} does not respond: {error:#}", request.to.node);

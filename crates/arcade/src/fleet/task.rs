@@ -1,4 +1,4 @@
-//! Performs the outputs of the state machine of a node, and feeds it with inputs.
+//! The task of a node: feeds the state machine with inputs, and performs its outputs.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,9 +28,9 @@ use super::{
 const MAX_CHANGES: usize = 1_024;
 /// How often the task checks whether the node is still present.
 const LOOK: Duration = Duration::from_secs(1);
-/// The pause between two searches for copies of closed rooms.
+/// The pause between searches for copies of closed rooms.
 const DISCARD_PAUSE: Duration = Duration::from_secs(30);
-/// How often unchanged entries are written again, so that they do not expire.
+/// How often unchanged entries are written again, before they expire.
 const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub(super) struct Tools {
 }
 
 impl Task {
-    /// A node that claims these rooms of its data directory.
+    /// Claims these rooms of the data directory.
     pub(super) fn new(
         settings: mesh::Settings,
         Tools { directory, shared, copies, secrets }: Tools,
@@ -194,7 +194,7 @@ impl Task {
             }
             Command::Drain => self.input(Input::Drain),
             Command::HandOver(room, answer) => {
-                // If the room is not here, the reply is dropped.
+                // Dropping the reply reports that the room is not here.
                 if self.rooms.contains(&room) {
                     self.handovers.begin(room.clone(), answer);
                     self.input(Input::HandOver(room));
@@ -240,7 +240,7 @@ impl Task {
                     self.pulse.send_modify(|pulse| pulse.lag = sent.elapsed());
                 }
             }
-            // A node of an earlier version has drawn another secret, because the previous one had expired.
+            // An earlier version's node has drawn another secret, because the previous one had expired.
             Delta::Put(Key::Common(name), entry) if !self.secrets.agrees(name, &entry.value) => self.keep_secrets(),
             Delta::Removed(Key::Common(_), _) => self.keep_secrets(),
             _ => {}
@@ -479,7 +479,7 @@ impl Codes {
         }
     }
 
-    /// Removes the codes of a room that another node owns.
+    /// Another node owns the room and its codes.
     pub(super) fn remove_room(&mut self, room: &Name) {
         self.0.retain(|_, claimed| claimed.room != *room);
     }

@@ -42,7 +42,7 @@ struct Present {
 #[derive(Debug)]
 struct RoomEntry {
     revision: Revision,
-    // The holder, or the last one if the room is being handed over.
+    // The holder, or the last one during a hand-over.
     holder: Option<Holder>,
     // Whether the holder has the state of the room.
     is_settled: bool,
@@ -72,7 +72,7 @@ impl View {
                     before.life == life
                         && (&before.value.address, before.value.draining) == (&value.address, value.draining)
                 });
-                // A heartbeat does not count as a change.
+                // A heartbeat is no change.
                 self.version += u64::from(!is_same);
             }
             (Key::Room(name), Value::Room(room)) => {
@@ -86,7 +86,7 @@ impl View {
                 self.version += 1;
             }
             (Key::Code(code), Value::Code(room)) => drop(self.codes.insert(code.clone(), (*revision, room.clone()))),
-            // Room names written by a later version are taken too.
+            // Includes names of rooms that a later version has written.
             (Key::Room(name), _) => self.note_number(name),
             _ => {}
         }
@@ -108,7 +108,6 @@ impl View {
         self.highest = self.highest.max(number.filter(|number| *number <= MAX_NUMBER).unwrap_or(0));
     }
 
-    /// Counts the changes of nodes and rooms.
     pub(super) const fn version(&self) -> u64 {
         self.version
     }
@@ -122,7 +121,7 @@ impl View {
         self.nodes.get(&holder.node).is_some_and(|node| node.life == Some(holder.life))
     }
 
-    /// Present nodes only; rooms without a row are omitted.
+    /// The rooms of other present nodes that have a row.
     pub(super) fn remotes(&self, own: &Name) -> Vec<Remote> {
         let shown = self.rooms.iter().filter_map(|(room, held)| {
             let holder = held.holder.as_ref().filter(|holder| holder.node != *own && self.holds(holder))?;
@@ -141,7 +140,6 @@ impl View {
         Some(status_of(name, self.nodes.get(name)?))
     }
 
-    /// Whether a room is being handed over, or was claimed by a node that does not have its state yet.
     pub(super) fn is_moving(&self, room: &Name) -> bool {
         self.rooms.get(room).is_some_and(|held| !held.is_settled)
     }

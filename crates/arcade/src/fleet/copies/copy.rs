@@ -22,9 +22,9 @@ use tokio::{
 
 use super::{Common, MAX_COPY};
 
-/// How long records that no output waits for are batched: a thousand rooms must not write a thousand times a second.
+/// How long records are batched that no output waits for: a thousand rooms must not write a thousand times a second.
 const GATHERING: Duration = Duration::from_millis(500);
-/// Limits on the waiting bytes of one room, and of all rooms. Beyond them the copy restarts from a new state once the
+/// The maximum waiting bytes of one room, and of all rooms. Beyond them the copy restarts from a new state once the
 /// broker is back.
 const MAX_WAITING: usize = 1 << 20;
 const MAX_WAITING_IN_ALL: usize = 64 << 20;
@@ -34,10 +34,10 @@ const NO_PLACE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(super) enum CopyStep {
     Write(Ticket, LogRequest),
-    /// The pieces before this one are no longer needed.
+    /// Earlier pieces are no longer needed.
     Trim(Sequence),
-    /// The quota of the node, or the share of the room's host, is exhausted. If there is a fence, the stored copy must
-    /// be removed under it.
+    /// The quota of the node, or the share of the room's host, is exhausted. The stored copy must be removed under the
+    /// fence, if any.
     Short(Option<Fence>),
     Wait(Option<Instant>),
     /// Another node owns the room.
@@ -84,10 +84,10 @@ struct CopyState {
     bytes: usize,
     is_cut: bool,
     end: u64,
-    // Numbers of pieces, and the journal position that is reached once each is stored.
+    // Numbers of pieces, and the journal positions that are reached once they are stored.
     sent: VecDeque<(u64, u64)>,
     reached: u64,
-    // When the oldest unsent piece, and the oldest unconfirmed one, began to wait.
+    // Since when the oldest unsent piece, and the oldest unconfirmed one, have waited.
     since: Option<Instant>,
     sent_since: Option<Instant>,
     due: Instant,
@@ -159,7 +159,7 @@ impl RoomCopy {
 
     pub(super) fn note(&self, room: Bytes, host: HostId) {
         let mut state = self.state();
-        // The host is the same for the lifetime of a room.
+        // A room has the same host for its lifetime.
         if state.charged == 0 {
             state.host = host;
         }
@@ -208,7 +208,7 @@ impl RoomCopy {
         is_granted
     }
 
-    // Another state is taken later: it may be smaller, or other rooms may have freed space.
+    // A later state may be smaller, or other rooms may have freed space.
     fn run_short(&self, state: &mut CopyState) {
         self.set_short(state, true);
         self.start_over(state);
@@ -305,7 +305,7 @@ impl RoomCopy {
                 // The former owner may have left a copy.
                 let is_first = !state.is_short;
                 self.run_short(state);
-                // Another node would resume the room from this old copy, so it is removed. With cluster durability it
+                // Another node would resume the room from the old copy, so it is removed. With cluster durability it
                 // must remain, because delivered outputs depend on it.
                 let removes = self.common.durability == Durability::Node && (is_first || state.charged > 0);
                 if removes {
@@ -348,7 +348,7 @@ impl RoomCopy {
         }
         self.clear_runs(state);
         let bytes: usize = pieces.iter().map(Bytes::len).sum();
-        // A journal that was given up has no newer state.
+        // An abandoned journal has no newer state.
         if state.follows + bytes > MAX_COPY && !is_cut {
             return self.start_over(state);
         }
@@ -378,7 +378,7 @@ impl RoomCopy {
         if let Some(pieces) = state.writer.reply(time, ticket, reply)
             && let Some(reading) = state.reading.take()
         {
-            // The receiver is gone if the hub is about to end.
+            // The receiver is dropped if the hub is about to end.
             let _ = reading.send(pieces);
         }
         let stored = state.writer.stored();
@@ -547,7 +547,7 @@ enum Front {
     State { origin: Origin, position: u64, size: u64, from: u64 },
     /// Records of the journal.
     Records { origin: Origin, position: u64 },
-    /// The journal was given up, so its match cannot be resumed.
+    /// The journal was abandoned, so its match cannot be resumed.
     Cut { origin: Origin },
 }
 
@@ -577,9 +577,8 @@ pub(super) fn cut(origin: Origin) -> Bytes {
 
 #[derive(Debug)]
 pub(crate) struct Read {
-    /// The stored record.
     pub(crate) room: Bytes,
-    /// `None` if the journal was given up or is damaged.
+    /// `None` if the journal was abandoned or is damaged.
     pub(crate) journal: Option<Copied>,
 }
 
