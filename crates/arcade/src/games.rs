@@ -1,5 +1,5 @@
-//! The games of the hub, from the list of the crate `games`. Each native game has a file here that implements
-//! [`kind::GameKind`]; all turn-based games share one.
+//! The games of the hub, from the list of the crate `games`. Each native game implements [`kind::GameKind`] in a file
+//! here; all turn-based games share one.
 
 pub(crate) mod blackjack;
 mod counts;
@@ -38,7 +38,7 @@ macro_rules! define {
             $($table,)*
         }
 
-        /// All options of a room have a default.
+        /// Each option has a default.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(tag = "game", rename_all = "kebab-case")]
         pub(crate) enum Options {
@@ -59,7 +59,7 @@ macro_rules! define {
         })*
 
         impl Game {
-            /// All games, in display order.
+            /// In display order.
             pub(crate) const ALL: [Self; [$(stringify!($name),)* $(stringify!($table),)*].len()] =
                 [$(Self::$name,)* $(Self::$table,)*];
         }
@@ -122,7 +122,6 @@ impl Game {
         format!("{}-{}", self.name(), with_kind!(self, K => <<K as GameKind>::Engine as netcore::Recorded>::RULES))
     }
 
-    /// The classes of its boards, that of default rooms first.
     pub(crate) fn classes(self) -> Vec<String> {
         let mut classes = with_kind!(self, K => K::classes());
         classes.push(LADDER.to_owned());
@@ -130,8 +129,8 @@ impl Game {
     }
 }
 
-/// Defines methods of [`Game`] that evaluate an expression with its [`GameKind`]. The items of [`GameKind`] with the same
-/// names describe them.
+/// Defines methods of [`Game`] that evaluate an expression with its [`GameKind`], which documents the items of the same
+/// names.
 macro_rules! by_kind {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty = $kind:ident => $value:expr;)+) => {
         impl Game {
@@ -164,7 +163,7 @@ by_kind! {
     supersedes(before: &Bytes, after: &Bytes) -> bool = K => <K as GameKind>::Engine::supersedes(before, after);
 }
 
-/// Defines methods of [`Options`] that call the method of the same name of the [`GameKind`] of its game.
+/// Defines methods of [`Options`] that call the same method of [`GameKind`].
 macro_rules! by_options {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {
         impl Options {
@@ -190,18 +189,15 @@ impl Options {
         with_kind!(game, K => K::default().into())
     }
 
-    /// The rooms that each hub has.
     pub(crate) fn permanent(examples: bool) -> impl Iterator<Item = Self> {
         let rooms = |game| -> Vec<Self> { with_kind!(game, K => K::permanent().into_iter().map(Self::from).collect()) };
         Game::offered(examples).flat_map(rooms)
     }
 
-    /// Adds a key of the hub, which determines the daily puzzles.
     pub(crate) fn keyed(self, key: [u8; 32]) -> Self {
         with_options!(self, kind => kind.keyed(key).into())
     }
 
-    /// The options without secrets.
     pub(crate) fn without_secrets(&self) -> Self {
         with_options!(self.clone(), kind => kind.without_seed().into())
     }

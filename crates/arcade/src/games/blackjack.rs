@@ -91,7 +91,7 @@ impl GameKind for Options {
     ) -> anyhow::Result<Ended> {
         let Bot { name, level, brisk, .. } = bot;
         let name = Name::new(name.as_bytes())?;
-        // The best table takes a moment to compute.
+        // Computing the best table takes a moment.
         let (mut client, mut pilot) = spawn_blocking(move || blackjack_bot(name, level, brisk)).await?;
         let (wire, _) = connect.await?;
         Ok(run(wire, &mut client, &mut pilot, left).await)
@@ -208,7 +208,7 @@ impl LadderGame for Options {
 
     fn first(bytes: &[u8]) -> First {
         let wrong = First::Wrong("the first message is JOIN with a name, as text with a zero byte at its end");
-        // The keywords of its messages are in capitals.
+        // The keywords are in capitals.
         let is_join = bytes.starts_with(&JOIN.as_bytes()[..bytes.len().min(JOIN.len())]);
         First::text(bytes, JOIN, 0).filter(|_| is_join).unwrap_or(wrong)
     }

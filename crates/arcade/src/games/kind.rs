@@ -20,12 +20,12 @@ use crate::message::message;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frames {
     Text,
-    /// Text frames that contain the message without its final zero byte.
+    /// The message without its final zero byte.
     ZeroEndedText,
     Binary,
 }
 
-/// The class of a game with only one board.
+/// The class of games with a single board.
 pub(super) const STANDARD: &str = "standard";
 
 /// The options of a game's rooms, and all other properties of the game. The default is the usual room.
@@ -33,7 +33,7 @@ pub(crate) trait GameKind: Clone + Default + PartialEq + Serialize + Deserialize
     type Engine: Replayable + PageState;
     type Painter: Painter + Default + 'static;
 
-    /// In addresses, on the page and in journals.
+    /// In URLs, on the page and in journals.
     const NAME: &str;
     const TITLE: &str;
     /// In pictures: red, green, blue.
@@ -41,13 +41,13 @@ pub(crate) trait GameKind: Clone + Default + PartialEq + Serialize + Deserialize
     /// For native clients.
     const WIRE: servekit::Wire;
     const FRAMES: Frames = Frames::Text;
-    /// The start of the message with which a player joins, before the name. `None` if names need not be ASCII.
+    /// The start of the join message, before the name. `None` if names need not be ASCII.
     const JOIN: Option<&str> = None;
-    /// Only hubs started with `--examples` offer it.
+    /// Whether only hubs with `--examples` offer it.
     const IS_EXAMPLE: bool = false;
-    /// Its turns are timed, independent of the players' actions.
+    /// Whether turns end by time, independent of the players' actions.
     const IS_TIMED: bool = false;
-    /// A seat that a player has left is not assigned again in the same match.
+    /// Whether the seat of a player who has left stays empty until the match ends.
     const SPENDS_SEATS: bool = false;
     /// Whether players see less than spectators.
     const HIDES: bool = false;
@@ -83,20 +83,20 @@ pub(crate) trait GameKind: Clone + Default + PartialEq + Serialize + Deserialize
         Order::Rating
     }
 
-    /// Adds a key of the hub, which determines the daily puzzles.
+    /// Adds the key of the daily puzzles.
     #[must_use]
     fn keyed(self, _key: [u8; 32]) -> Self {
         self
     }
 
-    /// Removes the seed, which determines the whole match.
+    /// The seed determines the whole match.
     #[must_use]
     fn without_seed(self) -> Self {
         self
     }
 
-    /// Whether the game starts with its first player, so that others join while it runs. Otherwise it waits until its
-    /// seats are taken.
+    /// Whether the game starts with its first player, and more join while it runs. Otherwise it waits until its seats
+    /// are taken.
     fn starts_at_once(&self) -> bool {
         false
     }
@@ -120,7 +120,7 @@ pub(crate) trait GameKind: Clone + Default + PartialEq + Serialize + Deserialize
         None
     }
 
-    /// Requests the player to repeat a message later, if processing this message takes much processor time.
+    /// Requests the player to repeat a message later, if processing it takes much processor time.
     fn postponement(_message: &[u8], _framing: Framing) -> Option<Bytes> {
         None
     }
@@ -151,11 +151,11 @@ pub(crate) struct Bot {
     pub(crate) name: String,
     pub(crate) level: Level,
     pub(crate) seed: u64,
-    /// Plays against programs, so it does not pause as it does for people.
+    /// Plays against programs, without the pauses for people.
     pub(crate) brisk: bool,
 }
 
-/// Connects a bot when it is first polled. Returns the connection and the bot's own address.
+/// Connects a bot when first polled. Returns the connection and the bot's own address.
 pub(crate) trait Connect<'a>: Future<Output = anyhow::Result<(&'a mut Wire, SocketAddr)>> + Send {}
 
 impl<'a, F: Future<Output = anyhow::Result<(&'a mut Wire, SocketAddr)>> + Send> Connect<'a> for F {}
@@ -206,7 +206,6 @@ impl Field {
         Self::new(name, "boolean", text)
     }
 
-    /// Sets the default to the value in these options.
     pub(crate) fn with_default_of(self, options: &Value) -> Self {
         let default = options.get(self.name).cloned().unwrap_or_default();
         Self { default, ..self }

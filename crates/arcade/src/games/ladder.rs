@@ -1,4 +1,4 @@
-//! The protocols have no field for a key, so the key follows the name in the first message of a program.
+//! The protocols have no field for a key, so it follows the name in the first message of a program.
 
 use std::time::Duration;
 
@@ -50,12 +50,12 @@ pub(crate) enum ProgramEvent {
 #[derive(Debug, Default)]
 pub(crate) struct MessageParser {
     rest: BytesMut,
-    // The seat of the program, if the messages of the game contain it.
+    // The program's seat, if the messages of the game contain it.
     pub(super) seat: Option<String>,
 }
 
 impl MessageParser {
-    // Splits off complete texts, which end with this byte.
+    // Splits off complete texts, which end with the byte `end`.
     pub(super) fn texts(&mut self, bytes: &[u8], end: u8) -> Vec<String> {
         self.rest.extend_from_slice(bytes);
         let mut texts = vec![];
@@ -79,7 +79,7 @@ pub(super) trait LadderGame: GameKind {
     /// A short match with two seats.
     fn of_the_ladder() -> Self;
 
-    /// Parses the first message; by default `PLAY name` as a line.
+    /// Parses the first message; by default the line `PLAY name`.
     fn first(bytes: &[u8]) -> First {
         First::text(bytes, "PLAY ", b'\n').unwrap_or(First::Wrong("the first line is PLAY with a name"))
     }
@@ -123,8 +123,7 @@ by_kind! {
 }
 
 impl Game {
-    /// The first message of a room, sent before any player has joined. A program may wait for it before it sends its
-    /// name.
+    /// The first message of a room, before any player has joined. A program may wait for it before it sends its name.
     pub(crate) fn greeting(self) -> anyhow::Result<Bytes> {
         with_kind!(self, K => {
             let mut out = Outbox::default();

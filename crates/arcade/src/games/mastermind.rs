@@ -205,7 +205,7 @@ impl GameKind for Options {
         is_hint.then(|| ServerMessage::No(TOO_MANY_HINTS.into()).to_frame(framing))
     }
 
-    // Even a single player loses by not finding the code.
+    // A player without opponents loses by not finding the code.
     fn is_lost(score: i64) -> bool {
         score >= NOT_FOUND
     }
@@ -242,7 +242,7 @@ fn today() -> anyhow::Result<FirstDay> {
 }
 
 impl Replayable for Server {
-    // Of each player with a game: the name, the number of the game, the lines that took turns, and the ending.
+    // Per player with a game: the name, the number of the game, the lines that took turns, and the ending.
     type Probe = Vec<(String, u32, Vec<TurnRecord>, Option<GameOutcome>)>;
 
     fn probe(&self, real: impl Fn(&str) -> String) -> Self::Probe {
@@ -287,7 +287,7 @@ impl Replayable for Server {
     }
 }
 
-// All clients receive all rows by the wire.
+// All clients receive all rows.
 impl PageState for Server {
     fn name_in(request: &RequestOf<Self>) -> Option<&str> {
         let Ok(ClientMessage::Play(name)) = request else { return None };
@@ -318,7 +318,6 @@ impl Default for Rows {
 
 impl Painter for Rows {
     fn receive(&mut self, message: &[u8]) {
-        // A message that cannot be read leaves the rows unchanged.
         let _ = self.0.receive(Time::ZERO, message);
     }
 

@@ -23,13 +23,13 @@ use super::{
 /// Bots fill a game up to this number of players.
 const PARTY: u32 = 4;
 
-/// How long a player keeps a seat without sending a key. Over UDP a room cannot detect a disconnected client,
-/// and its seat would keep the room open forever.
+/// How long a player keeps a seat without sending a key. Over UDP a room cannot detect a disconnected client, whose
+/// seat would keep it open forever.
 const IDLE: Duration = Duration::from_mins(15);
 
-/// From the first player to the start, so that other players can join before it. In seconds.
+/// Seconds from the first player to the start, for other players to join.
 const COUNTDOWN: RangeInclusive<u32> = 0..=60;
-/// A new player is late once this percentage of the gold is found.
+/// New players are late once this percentage of the gold is found.
 const LATE: u32 = 20;
 
 /// The prefix of a message with the whole map, and its symbol of gold.
@@ -221,7 +221,7 @@ impl PageState for Server {
     }
 
     fn version(&self) -> u64 {
-        // Purses grow only by gold from the map, and a joining player has an empty purse.
+        // Purses grow only by gold from the map, and joining players have empty ones.
         let players = u64::try_from(self.game().players().len()).unwrap_or(u64::MAX);
         (u64::from(self.game().remaining()) << 32) | players
     }
@@ -245,7 +245,6 @@ impl Default for Cave {
 
 impl Painter for Cave {
     fn receive(&mut self, message: &[u8]) {
-        // A message that cannot be read leaves the map unchanged.
         let _ = self.0.receive(Time::ZERO, message);
         while self.0.take_outgoing().is_some() {}
     }

@@ -12,7 +12,7 @@ pub(crate) struct Show {
     /// By seat, in the unit of the game's results.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) scores: BTreeMap<String, i64>,
-    /// The match is so nearly decided that a new player can hardly win it.
+    /// Whether a new player can hardly win, because the match is nearly decided.
     pub(crate) late: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) dealers: Vec<Dealer>,
@@ -46,7 +46,7 @@ pub(crate) trait PageState: Engine {
         None
     }
 
-    /// The messages for a new watcher, if they form a complete picture. `None` if a watcher needs the whole history.
+    /// A complete picture for a new watcher. `None` if watchers need the whole history.
     fn overview(&self) -> Option<Vec<Bytes>> {
         None
     }
@@ -56,7 +56,7 @@ pub(crate) trait PageState: Engine {
         None
     }
 
-    /// A watcher who receives the second message does not need the first.
+    /// Whether a watcher who receives the second message does not need the first.
     fn supersedes(_before: &Bytes, _after: &Bytes) -> bool {
         false
     }
@@ -77,7 +77,7 @@ pub(crate) type Picture = BTreeMap<String, Value>;
 
 /// Builds a picture from the messages to a watcher, so it shows only what a watcher may see.
 pub(crate) trait Painter: Send {
-    /// A message that cannot be read has no effect.
+    /// Ignores unreadable messages.
     fn receive(&mut self, message: &[u8]);
 
     /// Empty until there is something to draw.

@@ -10,9 +10,9 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Relevance {
     Round,
-    /// Until the end of the match: the result of a round.
+    /// The result of a round: until the end of the match.
     Match,
-    /// Until the next round, as the first message of its round.
+    /// The first message of a round: until the next round.
     RoundStart,
 }
 
@@ -41,10 +41,10 @@ pub(crate) trait Replayable:
     /// The part of the state that is compared.
     type Probe;
 
-    /// The engine can send only the present round to a page that starts at an arbitrary position.
+    /// Whether the game has rounds, and its engine can send only the present one to a page that starts later.
     const HAS_ROUNDS: bool = false;
 
-    /// `real` returns the name of a player by that in messages of the game.
+    /// `real` maps names in messages of the game to names of players.
     fn probe(&self, real: impl Fn(&str) -> String) -> Self::Probe;
 
     fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<Change>;
@@ -54,8 +54,8 @@ pub(crate) trait Replayable:
         Relevance::Round
     }
 
-    /// The day of the puzzle of a match that begins at this time of its room, in days since 1970. The messages to
-    /// players are hidden until that day is over.
+    /// The day of a puzzle that begins at this time of its room, in days since 1970. Messages to players are hidden
+    /// until that day is over.
     fn day(_setup: &Self::Setup, _begins: Duration) -> Option<u32> {
         None
     }

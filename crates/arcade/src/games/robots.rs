@@ -164,7 +164,7 @@ impl Replayable for Server {
     }
 }
 
-// All clients count the explosions in the messages.
+// Clients count the explosions in the messages themselves.
 impl PageState for Server {
     fn name_in(request: &ClientMessage) -> Option<&str> {
         let ClientMessage::Join { name } = request else { return None };
@@ -186,7 +186,7 @@ impl Default for BoardPainter {
 
 impl Painter for BoardPainter {
     fn receive(&mut self, message: &[u8]) {
-        // A room sends complete messages. After an unreadable one, the picture does not change any further.
+        // Rooms send complete messages. After an unreadable one, the picture no longer changes.
         let _ = self.0.receive(Time::ZERO, message);
         while self.0.take_outgoing().is_some() {}
     }
@@ -237,7 +237,7 @@ impl LadderGame for Options {
         bytes.freeze()
     }
 
-    // The protocol has no message for a refusal; another `Hello` has a text that a program may show.
+    // The protocol has no refusal; another `Hello` has a text that a program may show.
     fn refusal(why: &str) -> Option<Bytes> {
         let hello = ServerMessage::Hello(Parameters {
             server_name: ShortText::try_from(why).ok()?,

@@ -113,7 +113,6 @@ impl<R: Rules> Default for View<R> {
 
 impl<R: Rules> Painter for View<R> {
     fn receive(&mut self, message: &[u8]) {
-        // A message that cannot be read leaves the view as it was.
         let _ = netcore::Client::receive(&mut self.0, Time::ZERO, message);
     }
 
@@ -134,8 +133,8 @@ impl<R: Rules> LadderGame for Options<R> {
         let mut events = vec![];
         for text in parser.texts(bytes, b'\n') {
             match text.split(' ').collect::<Vec<_>>()[..] {
-                // Only the player whose turn it is receives moves. A message without effect must be followed by a valid
-                // one.
+                // Only the player whose turn it is receives moves. After a message without effect, a valid one must
+                // follow.
                 ["TURN", _, _, ..] | ["NO", ..] => events.push(ProgramEvent::Requested),
                 ["OVER", ..] => events.push(ProgramEvent::Finished),
                 _ => {}

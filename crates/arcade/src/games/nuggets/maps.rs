@@ -21,7 +21,7 @@ pub(crate) const MAX_MAPS: usize = 200;
 const MAX_NAME: usize = 40;
 const MAX_BREACHES: usize = 10;
 
-/// The operator's maps by name. They do not change while the process runs.
+/// The operator's maps by name, set once.
 static OFFERED: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
 
 fn all() -> impl Iterator<Item = (&'static str, &'static [u8])> {
@@ -59,7 +59,6 @@ pub(super) fn check(text: &[u8]) -> anyhow::Result<&[u8]> {
 pub(crate) fn offer(directory: &Path) -> anyhow::Result<()> {
     let maps = read(directory)?;
     info!("offering {} maps from '{}'", maps.len(), directory.display());
-    // This happens once.
     let _ = OFFERED.set(maps);
     Ok(())
 }
