@@ -21,8 +21,7 @@ use cmdkit::{EXIT_USAGE, Usage};
 use crate::operator::{commands, doctor, ladder, replay, restore, results as results_of};
 use crate::{args::Args, operator::host};
 
-// Large pages speed up access to a thousand rooms. Development builds keep the system allocator for tests of memory
-// use.
+// Large pages speed up a thousand rooms. Development builds keep the system allocator for tests of memory use.
 #[cfg(all(target_os = "linux", not(debug_assertions)))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -47,7 +46,7 @@ fn main() -> ExitCode {
         // Before any file is read and any thread starts.
         #[cfg(unix)]
         cmdkit::become_owner(&args.data)?;
-        // The hub logs broker problems itself, so the client library logs only errors.
+        // The hub itself logs problems with the broker.
         args.log.start("info,async_nats=error")?;
         host::host(&args)
     })

@@ -37,8 +37,7 @@ impl fmt::Display for Message {
 
 impl Error for Message {}
 
-/// `message!("full", "all {count} seats are taken", count = 4)`: a code, a text with values in braces, and the
-/// values.
+/// `message!("full", "all {count} seats are taken", count = 4)`: a code, a text with values in braces, and the values.
 macro_rules! message {
     ($code:literal, $text:literal $(, $name:ident = $value:expr)* $(,)?) => {{
         $(

@@ -10,9 +10,9 @@ use crate::message::{Message, message};
 
 /// In bytes.
 const MAX_NAME: usize = 64;
-/// The characters of a player's name, as users count them: an emoji with joiners is one.
+/// Characters of a player's name as users count them: an emoji with joiners is one.
 const MAX_CHARACTERS: usize = 20;
-/// Limit on the marks above or below one letter (UTS 39, section 5.4).
+/// Marks above or below one letter (UTS 39, section 5.4).
 const MAX_MARKS: usize = 4;
 /// In bytes. Mastermind cuts longer names.
 const MAX_ASCII: usize = 24;
@@ -21,7 +21,7 @@ const MAX_BASE: usize = 20;
 /// For a name without a transliteration.
 const NAMELESS: &str = "Player";
 
-/// Checks the name of a player: that of [`check_label`] with at most [`MAX_CHARACTERS`] characters.
+/// As [`check_label`], with at most [`MAX_CHARACTERS`] characters.
 pub(crate) fn check_name(name: &str) -> Result<(), Message> {
     check_label(name)?;
     if name.graphemes(true).count() > MAX_CHARACTERS {
@@ -30,8 +30,8 @@ pub(crate) fn check_name(name: &str) -> Result<(), Message> {
     Ok(())
 }
 
-/// All characters of a name are visible and composed where possible, and the letters of a word belong to one script.
-/// So no two names differ only in invisible characters or in similar letters of different scripts within a word.
+/// Requires visible characters, composed where possible, and one script for the letters of a word. Names therefore
+/// never differ only in invisible characters, or in similar letters of different scripts within a word.
 pub(crate) fn check_label(name: &str) -> Result<(), Message> {
     if name.is_empty() || name.len() > MAX_NAME {
         return Err(message!("name_length", "a name has 1 to {most} bytes", most = MAX_NAME));
@@ -56,13 +56,13 @@ pub(crate) fn check_label(name: &str) -> Result<(), Message> {
     Ok(())
 }
 
-/// Whether the name has no address of its own: browsers resolve it as a path.
+/// Whether browsers would resolve the name as a path in a URL.
 pub(crate) fn is_path(name: &str) -> bool {
     matches!(name, "." | "..")
 }
 
-// Joiners, variation selectors and tags are valid only in an emoji that Unicode recommends for general interchange,
-// since in others they may be invisible.
+// Joiners, variation selectors and tags are valid only in an emoji that Unicode recommends for general interchange;
+// elsewhere they may be invisible.
 fn check_character(cluster: &str) -> Result<(), Message> {
     if emojis::get(cluster).is_some() {
         return Ok(());
@@ -123,7 +123,7 @@ pub(crate) fn is_plain(name: &str) -> bool {
     (1..=MAX_ASCII).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// A transliteration for wires that carry ASCII only. [`is_plain`] holds for it, and `is_taken` does not.
+/// A transliteration for ASCII wires. It satisfies [`is_plain`] but not `is_taken`.
 pub(crate) fn to_ascii(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let text = deunicode_with_tofu(name, "");
     let words: Vec<&str> =

@@ -1,5 +1,5 @@
-//! Reverse proxies that the operator trusts, and the PROXY protocol: the first bytes of a connection are the address
-//! of the client, in version 1 or 2.
+//! Trusted reverse proxies, and the PROXY protocol, versions 1 and 2: a connection starts with the address of the
+//! client.
 //!
 //! Source: <https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt>.
 
@@ -29,7 +29,7 @@ use tracing::warn;
 const MAX_HEADER: usize = 536;
 /// The timeout of a header, which a proxy sends immediately.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Connections of one listener whose headers are incomplete. More are not accepted.
+/// Connections of one listener with incomplete headers. Further ones are not accepted.
 pub(crate) const MAX_PENDING: usize = 64;
 
 #[derive(Debug, Clone, Default)]
@@ -53,7 +53,7 @@ impl Proxies {
     }
 }
 
-/// An address, or as in `172.18.0.0/16`.
+/// An address, or a network as in `172.18.0.0/16`.
 pub(crate) fn network(typed: &str) -> Result<IpNet, String> {
     let address = || cmdkit::ip_address(typed).map(|ip| IpNet::from(ip.to_canonical()));
     typed
@@ -62,11 +62,11 @@ pub(crate) fn network(typed: &str) -> Result<IpNet, String> {
         .map_err(|_| "expected an IP address without a port or a network, as in 127.0.0.1 or 172.18.0.0/16".to_owned())
 }
 
-/// A stream without the header.
+/// A stream after the header.
 #[derive(Debug)]
 pub(crate) struct Proxied<S> {
     stream: S,
-    // Bytes that have arrived with the header.
+    // Bytes that arrived with the header.
     front: BytesMut,
 }
 
@@ -82,7 +82,7 @@ impl<S> Proxied<S> {
     }
 }
 
-/// Returns the stream behind the header, and the addresses in it; `None` for a connection of the proxy itself.
+/// Returns the stream after the header, and the addresses in it; `None` for a connection of the proxy itself.
 pub(crate) async fn read_header<S: AsyncRead + Unpin>(
     mut stream: S,
 ) -> io::Result<(Proxied<S>, Option<ProxiedAddress>)> {
@@ -112,7 +112,6 @@ pub(crate) async fn read_header<S: AsyncRead + Unpin>(
     Ok((Proxied { stream, front }, addresses))
 }
 
-/// The warning about a connection without a valid header.
 pub(crate) fn no_header(proxy: SocketAddr) -> String {
     let ip = proxy.ip().to_canonical();
     format!("closed a connection of the proxy {ip} without a valid header of the PROXY protocol")
@@ -251,7 +250,7 @@ mod tests {
         \x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\x07\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\x01\x13\x88\x01\xbb";
     const LOCAL: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0";
 
-    // The client in the header, and the bytes behind it.
+    // The client in the header, and the bytes after it.
     async fn parse(pieces: &[&[u8]]) -> io::Result<(Option<SocketAddr>, Vec<u8>)> {
         let (mut proxy, hub) = duplex(1 << 10);
         let send = async {
