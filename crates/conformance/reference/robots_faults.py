@@ -151,6 +151,12 @@ faulty(
      "turn = self.setup.turn_duration / 1000\n        return self.began - self.began % max(turn, 0.001) + (self.game.turn + 1) * turn"),
     ("turns-in-a-byte", "turn-numbers long-history", "u16(self.game.turn)", "u16(self.game.turn % 256)"),
     ("tells-latecomers-of-the-lobby", "late-joiner", 'self.history = []\n        self.send_all(b"\\2"', 'self.send_all(b"\\2"'),
+    ("tells-latecomers-of-the-lobby-only", "late-joiner", 'self.history = []\n        self.send_all(b"\\2"',
+     "self.lobby = list(self.history)\n        @@", GREETED,
+     'client.send(self.hello + b"".join(self.lobby if self.game else self.history))'),
+    ("plays-with-its-first-client", "many-clients game-started flood crowd 255-players", APPENDED,
+     "if self.clients:\n            return client.connection.close()\n        @@",
+     "if len(self.players) == self.setup.players_count:", "if self.players:"),
     ("hides-bombs-from-observers", "same-for-all", 'self.send_all(b"\\3" + u16(self.game.turn) + items(events))',
      """turn, bombless = b"\\3" + u16(self.game.turn), [event for event in events if event[0] != 0]
         self.history.append(turn + items(events))
@@ -160,6 +166,7 @@ faulty(
      "self.send_turn(self.game.play_turn(actions))", "@@ if self.game.turn < self.setup.game_length else self.send_end()"),
     ("ends-for-the-first-client", "game-ended", 'self.send_all(b"\\4" + items(scores))',
      "self.try_to(self.clients[0], lambda: self.clients[0].send(b'\\4' + items(scores)))"),
+    ("hides-the-end-of-large-games", "game-ended", ENDED, "len(self.game.blocks) > 50_000 or @@"),
     ("scores-each-bomb", "score-once", REBORN, "events.append(self.drop(player))",
      HITS, "@@\n            for player in robots:\n                self.scores[player] += 1"),
     ("begins-again-at-turn-1", "next-game", "self.turn = 0\n", "self.turn = getattr(draws, 'games', 0)\n        draws.games = 1\n"),
@@ -167,6 +174,8 @@ faulty(
      "self.turn, self.is_silent = 0, getattr(draws, 'games', 0)\n        draws.games = 1\n",
      "if self.game and time.monotonic() >= self.due()", "if self.game and not self.game.is_silent and time.monotonic() >= self.due()",
      "timeout = max(0, self.due()", "timeout = max(0.02, self.due()"),
+    ("hangs-in-the-second-game", "next-game", STARTED, "self.games = getattr(self, 'games', 0) + 1\n"
+     "        time.sleep(1000) if self.games > 1 else None\n        @@"),
     ("greets-again-after-a-game", "next-game", ENDED + "\n            self.open_lobby()", """@@
             for client in list(self.clients):
                 self.try_to(client, lambda: client.send(self.hello))"""),

@@ -58,19 +58,21 @@ pub(super) fn no_turns(context: &Context<'_>, judge: &mut Judge, rule: &'static 
     session.ended_for(rule)
 }
 
-// Additional players of a previous lobby do not break this rule.
+// Additional players of a previous lobby break another rule, and so does a GameStarted that is missing after them.
 fn started(judge: &mut Judge, client: &mut Client, by: Instant, rule: &'static Rule) -> ScenarioResult {
+    let mut blamed = rule;
     loop {
-        let message = client.expect(judge, rule, by, "GameStarted")?;
-        let general = match message {
+        let message = client.expect(judge, blamed, by, "GameStarted")?;
+        let is_player = match message {
             ServerMessage::GameStarted { .. } => return Ok(()),
-            ServerMessage::AcceptedPlayer { .. } => &LATE,
-            _ => rule,
+            ServerMessage::AcceptedPlayer { .. } => true,
+            _ => false,
         };
-        judge.check(general, false, || {
+        blamed = if is_player { &LATE } else { blamed };
+        judge.check(blamed, false, || {
             format!("a late joiner: expected GameStarted, received {}", show::message(&message))
         });
-        if general == rule {
+        if !is_player {
             return Err(Halt::Broken);
         }
     }

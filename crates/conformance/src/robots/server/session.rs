@@ -9,7 +9,7 @@ use std::{
 use robots::{Action, ClientMessage, Direction, Event, Player, PlayerId, Position, ServerMessage};
 
 use super::{
-    ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, HELLO, LATE, NEWCOMER, NEXT_GAME, NOT_RESET, SAME_FOR_ALL,
+    ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, HELLO, LATE, NEVER_READS, NEWCOMER, NEXT_GAME, NOT_RESET, SAME_FOR_ALL,
     SCORE_ONCE, SCORE_ZEROS, SCORES, TURN_DURATION, TURN_NUMBERS, WELL_FORMED,
     model::Model,
     setup::{Client, Host, Received, Setup},
@@ -95,7 +95,16 @@ impl<'a> Session<'a> {
 
     /// Returns the client's index. It must receive everything that the other clients have received.
     pub(super) fn connect(&mut self, label: &str) -> ScenarioResult<usize> {
-        let mut client = self.context.connect(self.judge, &mut self.host, label)?;
+        let connected = self.context.connect(self.judge, &mut self.host, label);
+        if connected.is_err() {
+            // A server that does not wait for further players may accept no further client either.
+            for index in 0..self.clients.len() {
+                while let Received::Message(message) = self.clients[index].next(Instant::now() + MOMENT) {
+                    self.check_no_early_start(&message)?;
+                }
+            }
+        }
+        let mut client = connected?;
         let general = if self.model.is_some() { &LATE } else { &NEWCOMER };
         let rule = self.context.attributed(self.judge, general);
         let mut wrong = None;
@@ -117,11 +126,13 @@ impl<'a> Session<'a> {
                 break;
             }
         }
-        self.context.check(self.judge, general, wrong.is_none(), || {
-            let Some((index, arrived)) = &wrong else { return String::new() };
-            let (number, arrived, right) = (index + 2, show::message(arrived), show::message(&self.log[*index]));
-            format!("{label}: expected {right} as message {number}, received {arrived}")
-        });
+        if !self.log.is_empty() {
+            self.context.check(self.judge, general, wrong.is_none(), || {
+                let Some((index, arrived)) = &wrong else { return String::new() };
+                let (number, arrived, right) = (index + 2, show::message(arrived), show::message(&self.log[*index]));
+                format!("{label}: expected {right} as message {number}, received {arrived}")
+            });
+        }
         self.clients.push(client);
         Ok(self.clients.len() - 1)
     }
@@ -297,7 +308,9 @@ impl<'a> Session<'a> {
     }
 
     pub(super) fn start(&mut self) -> ScenarioResult {
-        let rule = self.context.attributed(self.judge, &GAME_STARTED);
+        let is_next = self.games > 0;
+        let general = if is_next { &NEXT_GAME } else { &GAME_STARTED };
+        let rule = self.context.attributed(self.judge, general);
         let started = self.broadcast(rule, "GameStarted", Kind::Started)?;
         if let Some(ServerMessage::GameStarted { players }) = &started {
             let kept = players.iter().map(|(id, player)| (*id, player)).eq(PlayerId::all().zip(&self.players));
@@ -309,8 +322,6 @@ impl<'a> Session<'a> {
         }
         let arrived = self.broadcast(rule, "turn 0", Kind::Turn)?;
         let Some(ServerMessage::Turn { turn, events }) = &arrived else { return Err(Halt::Broken) };
-        let is_next = self.games > 0;
-        let general = if is_next { &NEXT_GAME } else { &GAME_STARTED };
         self.context.check(self.judge, general, *turn == 0, || {
             format!("expected turn 0 after GameStarted, received turn {turn}")
         });
@@ -531,8 +542,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Plays a game with the first client, without judging messages. Breaks `rule` if it does not end. Returns the
-    /// messages from the lobby on.
+    /// Plays a game with the first client, without judging messages. A missing message breaks `rule`, or the rule of
+    /// GameEnded after the last turn of a game that is read by all. Returns the messages from the lobby on.
     pub(super) fn blind_game(&mut self, rule: &'static Rule) -> ScenarioResult<Vec<ServerMessage>> {
         if self.judge.has_failed(&WELL_FORMED) {
             // Invalid bytes may follow the last message.
@@ -543,9 +554,13 @@ impl<'a> Session<'a> {
         // A server that finds fields slowly may need a multiple of the patience on a busy machine.
         let by = self.context.options.deadline() + self.context.options.patience * 5 + self.setup.duration * 2;
         let mut arrived = Vec::new();
+        let mut rule = rule;
         loop {
             let message = self.clients[0].expect(self.judge, rule, by, "a game up to GameEnded")?;
             let is_end = kind(&message) == Kind::Ended;
+            if turn_of(&message) >= Some(self.setup.length) && *rule != NEVER_READS {
+                rule = &ENDED;
+            }
             arrived.push(message);
             if is_end {
                 return Ok(arrived);
