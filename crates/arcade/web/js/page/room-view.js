@@ -84,8 +84,8 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   let isBarred = false;
   /** The request to join does not count as a move. */
   let isJoining = false;
-  /** Whether the player has joined the next game, which hides the result. */
-  let joined = false;
+  /** The match whose result is hidden, since the player has joined the next game. @type {string | null | undefined} */
+  let dismissed;
   /** @type {string | null | undefined} */
   let match;
   /** The last match that this page has seen running: only its result is shown. @type {string | null | undefined} */
@@ -103,7 +103,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
 
   const playAgain = () => {
     if (!hasEnded && play.playAgain?.()) {
-      joined = true;
+      dismissed = room?.match ?? null;
       return showPlayers();
     }
     // A page that waits for a rematch has a seat already.
@@ -139,8 +139,10 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     reactions.allow(!watching && own !== null && !link.ended, ownName());
     if (room.phase === 'playing' && own !== null) seatOfMatch = own;
     const rows = mine === own ? rowsOfMatch() : null;
-    if (!rows) joined = false;
-    const players = rows && !joined ? rows.map(identify) : null;
+    if (!rows) dismissed = undefined;
+    // The hub may report the next match before the game starts it.
+    const isDismissed = dismissed !== undefined && (dismissed === (room.match ?? null) || room.phase === 'playing');
+    const players = rows && !isDismissed ? rows.map(identify) : null;
     if (players) showResult(players);
     else if (mine === own) result.hide();
     const isWaiting = room.phase === 'lobby' && !room.closing && !isAlone(room) && result.panel.hidden;
