@@ -105,3 +105,18 @@ test('the page of puzzles uses the window, with the rules as pictures and the re
     await ann.leave();
   }
 });
+
+test('guests can keep the name on their own page only', bound, async () => {
+  const guest = await Person.come(browser, hub.address, '');
+  const { page } = guest;
+  await page.route('**/api/players/*', (route) => route.fulfill({ json: { name: 'x', proven: false, bot: false, games: {}, matches: [] } }));
+  await guest.go('/');
+  const name = (await page.locator('#who').textContent()) ?? '';
+  const keep = page.getByRole('button', { name: 'Keep this name' });
+  for (const [player, count] of /** @type {[string, number][]} */ ([['Zoe', 0], [name, 1]])) {
+    await guest.go(`/players/${player}`);
+    await page.getByText('Guest', { exact: true }).waitFor();
+    assert.equal(await keep.count(), count, player);
+  }
+  await guest.leave();
+});
