@@ -373,7 +373,7 @@ export const texts = {
   'players.all-time': 'Od początku',
   'players.matches': 'Mecze',
   'players.matches.none': 'Nie ma jeszcze meczów.',
-  'players.won': 'Wygrane',
+  'players.won': 'Wygr.',
   'players.bot': 'Bot',
   'players.proven': 'Potwierdzony nick',
   'players.unproven': 'Gość',
