@@ -33,9 +33,9 @@ export function burst(board, { x, y }) {
     made.style.left = `${x}px`;
     made.style.top = `${y}px`;
     const angle = (2 * Math.PI * coin) / COINS;
-    const to = `translate(${REACH * Math.cos(angle)}px, ${REACH * Math.sin(angle)}px) scale(0.4)`;
+    const to = `${REACH * Math.cos(angle)}px ${REACH * Math.sin(angle)}px`;
     board.append(made);
-    const motion = animate(made, [{}, { transform: to, opacity: 0 }], 400);
+    const motion = animate(made, [{}, { translate: to, scale: 0.4, opacity: 0 }], 400);
     if (motion) motion.onfinish = motion.oncancel = () => made.remove();
     else made.remove();
   }
