@@ -3,6 +3,7 @@
 pub(crate) mod address;
 mod attendant;
 pub(crate) mod callers;
+pub(crate) mod classes;
 pub(crate) mod cluster;
 pub(crate) mod codes;
 pub(crate) mod files;
@@ -45,6 +46,7 @@ use tracing::{error, info, warn};
 use self::{
     address::Address,
     attendant::attend,
+    classes::Classes,
     cluster::{Cluster, announce},
     codes::Tries,
     files::RoomFiles,
@@ -108,6 +110,7 @@ pub(crate) struct Hub {
     pictures: Arc<Pictures>,
     replays: Replays,
     pub(crate) tries: Tries,
+    pub(crate) classes: Classes,
     pub(crate) reports: Reports,
     players: Players,
     ladders: OnceLock<Ladders>,
@@ -145,6 +148,7 @@ impl Hub {
         let (files, before) = RoomFiles::open(directory.join("rooms"))?;
         let files = files.with_copies(fleet.as_ref().map(|fleet| Arc::clone(&fleet.copies)));
         let rooms = Arc::new(Rooms::new(files, empty_rooms));
+        let classes = Classes::open(directory.join("classes"), &place.journals)?;
         let hub = Self {
             pictures: Pictures::new(Arc::clone(&rooms)),
             rooms,
@@ -163,6 +167,7 @@ impl Hub {
             drain: watch::Sender::default(),
             lists: Arc::default(),
             tries: Tries::default(),
+            classes,
             players: Players::default(),
             ladders: OnceLock::new(),
             reports: Reports::open(directory.join("reports"))?,
@@ -228,6 +233,11 @@ impl Hub {
         for room in before.extract_if(.., |room| room.ladder) {
             self.rooms.files.remove(&room.id);
         }
+        // The hub was killed while their class ended.
+        let is_left = |room: &mut RoomFile| room.access.class().is_some_and(|code| self.classes.get(code).is_none());
+        for room in before.extract_if(.., is_left) {
+            self.rooms.files.remove(&room.id);
+        }
         if before.len() > MAX_ROOMS {
             warn!("restoring only {MAX_ROOMS} of {} rooms; the files of the others are kept", before.len());
         }
@@ -267,8 +277,10 @@ impl Hub {
             // The sockets and timers of the room belong to the runtime that runs it.
             let _context = handle.enter();
             let wire = file.options.game().wire();
-            // Programs of the ladder connect to its own port; this port is the hub's way to the room.
-            let opened = if file.ladder { self.ports.open_here(wire) } else { self.ports.open(wire, file.port) };
+            // Programs of the ladder connect to its own port, and members of a class are browsers; this port is for the
+            // hub itself.
+            let is_for_hub = file.ladder || file.access.class().is_some();
+            let opened = if is_for_hub { self.ports.open_here(wire) } else { self.ports.open(wire, file.port) };
             let (sockets, lease) = opened?;
             let keys = self.secret.keys(&file.id);
             file.shared = self.cluster.is_some();

@@ -14,7 +14,7 @@ pub(crate) mod info;
 pub(crate) mod ledger;
 pub(crate) mod log;
 pub(crate) mod mailbox;
-mod observer;
+pub(crate) mod observer;
 pub(crate) mod opening;
 pub(crate) mod pseudonyms;
 pub(crate) mod register;

@@ -3,6 +3,7 @@
 
 mod api;
 mod caller;
+mod classes;
 pub(crate) mod connections;
 mod devices;
 mod event_stream;
@@ -56,6 +57,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
     let router = Router::new()
         .route("/", get(serve_page))
         .route("/rooms/{id}", get(serve_page))
+        .route("/class", get(serve_page))
         .route("/players", get(serve_page))
         .route("/ladder", get(serve_page))
         .route("/mastermind", get(serve_page))
@@ -75,6 +77,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(page_socket::routes())
         .merge(health::routes())
         .merge(room_api::routes())
+        .merge(classes::routes())
         .merge(share::routes())
         .merge(api::routes())
         .merge(devices::routes())

@@ -15,6 +15,7 @@ pub(crate) enum Casual {
     Hints,
     Unfinished,
     Alone,
+    Class,
 }
 
 impl Casual {
@@ -26,6 +27,7 @@ impl Casual {
             Self::Hints => "hints",
             Self::Unfinished => "unfinished",
             Self::Alone => "alone",
+            Self::Class => "class",
         }
     }
 }
@@ -43,6 +45,10 @@ pub(crate) struct Counts {
 impl Counts {
     pub(crate) fn of_the_ladder() -> Self {
         Self { class: LADDER.to_owned(), rated: true, casual: None }
+    }
+
+    pub(crate) fn of_a_class(options: &Options) -> Self {
+        Self { class: options.class(), rated: false, casual: Some(Casual::Class.code()) }
     }
 
     pub(crate) fn of(options: &Options) -> Self {

@@ -68,7 +68,8 @@ pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Dura
                 warn!(room = room.file().id, "bots cannot join; the hub retries while players wait: {why}");
             }
         }
-        let rules = Rules { permanent: room.file().permanent, empty_for: rooms.empty_for };
+        let is_of_class = room.access.class().is_some();
+        let rules = Rules { permanent: room.file().permanent || is_of_class, empty_for: rooms.empty_for };
         let alone = was_empty.then(|| now - empty);
         if alone.is_some_and(|alone| alone >= BOTS_STAY) && room.bots.count() > 0 {
             blocking(&rooms, &room, Rooms::dismiss_bots).await;
@@ -114,7 +115,8 @@ async fn attend_owner(rooms: &Arc<Rooms>, room: &Arc<Room>, away: Duration) -> O
         return None;
     }
     room.mark_owner();
-    if room.roster.has_owner_page() {
+    // The teachers of a class own its rooms at all times.
+    if room.roster.has_owner_page() || room.access.class().is_some() {
         return None;
     }
     let due = room.roster.owner_active() + away;

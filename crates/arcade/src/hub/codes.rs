@@ -12,6 +12,7 @@ use super::Hub;
 use crate::room::{
     Room,
     file::{Access, CODE, draw_code, read_code},
+    roster::BrowserKey,
 };
 
 /// The duration of a look-up for a host without remaining tries. With [`MAX_LOOKUPS`](super::resources::MAX_LOOKUPS),
@@ -27,11 +28,15 @@ pub(crate) struct Proof {
     pub(crate) owner: Option<String>,
     /// The token of a seat in any match of the room.
     pub(crate) seat: Option<String>,
+    #[serde(skip)]
+    pub(crate) key: Option<BrowserKey>,
 }
 
 #[derive(Debug)]
 pub(crate) enum Coded {
     Here(Arc<Room>),
+    /// The code of a class.
+    Class(String),
     /// A room of another node.
     Remote {
         id: String,
@@ -76,6 +81,9 @@ impl Hub {
             if let Some(room) = &room {
                 return Some(Coded::Here(Arc::clone(room)));
             }
+            if self.classes.get(&code).is_some() {
+                return Some(Coded::Class(code.clone()));
+            }
             let id = self.cluster()?.fleet.room_of(&code)?;
             Some(Coded::Remote { id, code: code.clone() })
         };
@@ -107,6 +115,11 @@ impl Hub {
         if room.is_some_and(|room| room.access.is_public() || self.has_token(id, room, proof)) {
             return AttemptResult::Right(());
         }
+        if let Some(Access::Class(code)) = room.map(|room| &room.access) {
+            let class = self.classes.get(code);
+            let is_member = class.zip(proof.key).is_some_and(|(class, key)| class.member(&key).is_some());
+            return if is_member { AttemptResult::Right(()) } else { AttemptResult::Wrong };
+        }
         if let Some(Access::Word(mac)) = room.map(|room| &room.access) {
             let Some(word) = &proof.word else { return AttemptResult::Wrong };
             let is_right = || self.secret().verify_word(id, word, mac);
@@ -118,10 +131,11 @@ impl Hub {
         self.try_code(host, room, std::future::ready(room.map(|_| ()))).await
     }
 
-    /// Tokens are too long to be guessed.
+    /// Tokens are too long to be guessed. A member who was removed from a class may still have that of a seat.
     pub(crate) fn has_token(&self, id: &str, room: &Room, proof: &Proof) -> bool {
         proof.owner.as_deref().is_some_and(|token| room.has_owner(token))
-            || proof.seat.as_deref().is_some_and(|token| self.secret().verify(id, token).is_some())
+            || room.access.class().is_none()
+                && proof.seat.as_deref().is_some_and(|token| self.secret().verify(id, token).is_some())
     }
 }
 

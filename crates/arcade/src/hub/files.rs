@@ -17,7 +17,10 @@ use tracing::warn;
 
 use crate::{
     fleet::copies::Copies,
-    room::{Room, file::RoomFile},
+    room::{
+        Room,
+        file::{CODE, RoomFile, read_code},
+    },
 };
 
 /// In bytes.
@@ -178,8 +181,13 @@ fn read(path: &Path, id: &str) -> anyhow::Result<RoomFile> {
 pub(super) fn parse(bytes: &[u8], id: &str) -> anyhow::Result<RoomFile> {
     let file: RoomFile = serde_json::from_slice(bytes)?;
     let named = file.id == id && number_of(id).is_some() && id.starts_with(file.options.game().name());
-    // A name, not a path to another directory.
-    let inside = |name: &String| Path::new(name).file_name().is_some_and(|file| file == name.as_str());
+    // A name in the directory of the room, not a path to another one.
+    let inside = |name: &String| {
+        let last = Path::new(name).file_name().and_then(|last| last.to_str());
+        last.is_some_and(|last| file.access.journal(last) == *name)
+    };
+    let is_code = |code: &str| read_code(code, CODE).as_deref() == Some(code);
+    let named = named && file.access.class().is_none_or(is_code);
     if !named || !file.journal.iter().all(inside) {
         bail!("it is not the file of that room");
     }

@@ -81,6 +81,7 @@ pub(crate) struct Resources {
 pub(crate) struct Slot {
     _one: Share,
     _file: ConnectionPermit,
+    _class: Option<Share>,
 }
 
 impl Resources {
@@ -119,7 +120,7 @@ impl Resources {
         } else {
             (self.connections.take(peer.into(), 1)?, self.files.open(peer.into()))
         };
-        Ok(Slot { _one: one, _file: file.map_err(no_file)? })
+        Ok(Slot { _one: one, _file: file.map_err(no_file)?, _class: None })
     }
 
     /// A handshake costs as much as a request. A trusted reverse proxy has no share here either.
@@ -135,7 +136,15 @@ impl Resources {
     }
 
     pub(crate) fn socket(&self, host: HostId) -> Result<Slot, Refusal> {
-        Ok(Slot { _one: self.sockets.take(host, 1)?, _file: self.files.open(host).map_err(no_file)? })
+        let (one, file) = (self.sockets.take(host, 1)?, self.files.open(host));
+        Ok(Slot { _one: one, _file: file.map_err(no_file)?, _class: None })
+    }
+
+    /// For a room of a class, whose sockets are bounded together.
+    pub(crate) fn socket_of_class(&self, class: &Arc<Shares>) -> Result<Slot, Refusal> {
+        let of_class = class.take_unshared()?;
+        let (one, file) = (self.sockets.take_unshared()?, self.files.open_unshared());
+        Ok(Slot { _one: one, _file: file.map_err(no_file)?, _class: Some(of_class) })
     }
 
     pub(crate) fn sockets(&self) -> usize {

@@ -37,6 +37,7 @@ pub(crate) fn hub_with(data: &TempDir, writing: Writing) -> (Arc<Hub>, [Arc<Room
         connections: resources.files.clone(),
         bans: Arc::new(Bans::open(data.path().join("bans")).unwrap()),
         ledger: Arc::clone(&results.ledger),
+        class_results: tokio::sync::mpsc::channel(1).0,
         keep_seats: Duration::from_mins(1),
         site: None,
         proxies: Proxies::default(),

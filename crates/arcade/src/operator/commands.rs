@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     games::{Game, Options},
+    hub::classes::MAX_CLASS_PLAYERS,
     operator::{
         drain,
         ladder::LadderCommand,
@@ -101,6 +102,15 @@ pub(crate) enum Command {
         /// TCP port of the page; 0 is any free one
         #[arg(long, short, default_value_t = 0, value_parser = whole_number(0..=u16::MAX, 0_u16), allow_negative_numbers = true)]
         port: u16,
+    },
+    /// Open a class: a private space with its own join code, in which pupils behind one address play. Prints the link
+    /// for its teacher; see docs/teachers.md
+    Class {
+        /// The name of the class, as in "Networks, group 2"
+        name: String,
+        /// How many pupils may join, each with a browser of their own
+        #[arg(long, value_name = "N", value_parser = whole_number(1..=MAX_CLASS_PLAYERS, 60), allow_negative_numbers = true)]
+        players: u32,
     },
     /// Join the ladder of a hub with a program, show the ladder, or leave it
     #[command(subcommand)]
@@ -228,6 +238,16 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
         Command::Drain { seconds, moving, json } => {
             let drained = send(data, &Request::Drain { seconds, moving })?;
             write!(out, "{}", if json { pretty(&drained) } else { drain::text(&drained, seconds)? })?;
+        }
+        Command::Class { name, players } => {
+            let class = send(data, &Request::Class { name: name.clone(), players })?;
+            writeln!(out, "{name} is open for up to {players} players.")?;
+            writeln!(out, "Teacher:   {}", word(&class, "teacher"))?;
+            writeln!(out, "Players:   {}", word(&class, "join"))?;
+            writeln!(
+                out,
+                "Give the first link to the teacher only: it opens rooms, shows results and ends the class."
+            )?;
         }
         Command::RelayBackup => {
             let (_, mut stream) = converse(data, &Request::Backup)?;

@@ -209,6 +209,14 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
             let moved = hub.move_rooms().await?;
             json!({ "running": hub.rooms.running(), "moved": moved })
         }
+        Request::Class { name, players } => {
+            let address = hub.address().context("the page is not open yet")?;
+            let (class, token) = tokio::task::block_in_place(|| hub.open_class(&name, players))?;
+            json!({
+                "teacher": address.for_friends(None, false, &format!("class#{}.{token}", class.code)),
+                "join": address.for_friends(None, false, &format!("j/{}", class.code)),
+            })
+        }
         Request::Reports => serde_json::to_value(hub.reports.list())?,
         Request::ClearReport { id } => {
             tokio::task::block_in_place(|| hub.reports.clear(id))?;

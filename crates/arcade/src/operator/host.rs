@@ -15,7 +15,7 @@ use servekit::Reach;
 use store::Store;
 #[cfg(unix)]
 use tokio::signal::unix;
-use tokio::{net::TcpListener, task::block_in_place, time::Instant};
+use tokio::{net::TcpListener, sync::mpsc, task::block_in_place, time::Instant};
 use tracing::{error, info, warn};
 
 #[cfg(unix)]
@@ -32,6 +32,7 @@ use crate::{
         Hub, Parts,
         address::{Address, PublicUrl},
         callers::{Callers, HostNames},
+        classes::MAX_QUEUED_RESULTS,
         files::make_private,
         ladders::board::Ladders,
         lobby::Publisher,
@@ -101,12 +102,14 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(shared) = fleet.as_ref().and_then(|fleet| fleet.results()) {
         results.share(shared);
     }
+    let (class_results, results_of_classes) = mpsc::channel(MAX_QUEUED_RESULTS);
     let place = RoomContext {
         journals,
         writing,
         connections: resources.files.clone(),
         bans,
         ledger: Arc::clone(&results.ledger),
+        class_results,
         keep_seats: Duration::from_secs(args.keep_seats),
         hints: Arc::default(),
         watch_delay: Duration::from_secs(args.watch_delay),
@@ -150,6 +153,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             }
             tokio::spawn(Arc::clone(&hub).obey(events));
         }
+        tokio::spawn(Arc::clone(&hub).record_class_results(results_of_classes));
         if !before.is_empty() {
             let rooms = before.len();
             hub.restore(before).await;

@@ -53,6 +53,10 @@ pub(crate) enum Request {
         moving: bool,
     },
     Backup,
+    Class {
+        name: String,
+        players: u32,
+    },
     Reports,
     ClearReport {
         id: u64,

@@ -94,6 +94,8 @@ pub(crate) enum Access {
     Link(String),
     /// Users with the password of this authentication code may enter. Listed.
     Word(String),
+    /// Members of the class with this code may enter. Not listed.
+    Class(String),
 }
 
 impl Access {
@@ -102,14 +104,29 @@ impl Access {
             Self::Public => "public",
             Self::Link(_) => "link",
             Self::Word(_) => "word",
+            Self::Class(_) => "class",
         }
     }
 
     pub(crate) fn code(&self) -> Option<&str> {
         match self {
             Self::Link(code) => Some(code),
-            Self::Public | Self::Word(_) => None,
+            Self::Public | Self::Word(_) | Self::Class(_) => None,
         }
+    }
+
+    /// The code of the class that the room belongs to.
+    pub(crate) fn class(&self) -> Option<&str> {
+        match self {
+            Self::Class(code) => Some(code),
+            Self::Public | Self::Link(_) | Self::Word(_) => None,
+        }
+    }
+
+    /// The path of a journal with this file name in the directory of journals. Those of a class have a directory of
+    /// their own, which is removed with the class.
+    pub(crate) fn journal(&self, file: &str) -> String {
+        self.class().map_or_else(|| file.to_owned(), |code| format!("{}/{file}", class_directory(code)))
     }
 
     pub(crate) const fn is_public(&self) -> bool {
@@ -117,9 +134,16 @@ impl Access {
     }
 
     pub(crate) const fn is_listed(&self) -> bool {
-        !matches!(self, Self::Link(_))
+        !matches!(self, Self::Link(_) | Self::Class(_))
     }
 }
+
+/// The directory of the journals of a class, in that of all journals.
+pub(crate) fn class_directory(code: &str) -> String {
+    format!("{CLASS_DIRECTORY}{code}")
+}
+
+pub(crate) const CLASS_DIRECTORY: &str = "class-";
 
 pub(crate) fn draw_code(letters: usize) -> anyhow::Result<String> {
     let mut code = String::new();
@@ -152,8 +176,12 @@ impl Owner {
         let mut token = [0; TOKEN];
         SysRng.try_fill_bytes(&mut token)?;
         let token = URL_SAFE_NO_PAD.encode(token);
-        let hash = hash(&token);
-        Ok((token, Self { hash, host }))
+        let owner = Self::with_token(&token, host);
+        Ok((token, owner))
+    }
+
+    pub(crate) fn with_token(token: &str, host: HostId) -> Self {
+        Self { hash: hash(token), host }
     }
 
     // Hashes of random tokens are compared, so the duration of the comparison reveals no secret.
@@ -175,7 +203,8 @@ impl Info {
             phase: phase(status.phase),
             taken: status.taken,
             seats: status.seats,
-            port: file.port,
+            // Only bots of the hub use the port of a room of a class.
+            port: if file.access.class().is_some() { 0 } else { file.port },
             players: vec![],
             watchers: 0,
             result: file.result.clone(),

@@ -9,7 +9,8 @@ use std::{
 use cmdkit::display_name;
 use netcore::{Departure, GameEvent, Link, Occupant, PeerId, Phase, Role, Standing, Status, Time};
 use netshell::Observer;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
+use tracing::warn;
 
 use super::{
     hub_room::PreviousRun,
@@ -18,6 +19,7 @@ use super::{
     log::Log,
     roster::{Roster, address_text, is_own_watcher},
 };
+use crate::games::Game;
 
 /// Remembered seats of players who have left.
 const MAX_LEFT: usize = 4_096;
@@ -90,10 +92,29 @@ impl Presence {
     }
 }
 
+/// The result of a match in a room of a class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ClassResult {
+    pub(crate) class: String,
+    pub(crate) room: String,
+    pub(crate) game: Game,
+    pub(crate) title: String,
+    /// The id of the match.
+    pub(crate) id: String,
+    /// Without bots.
+    pub(crate) rows: Vec<Row>,
+}
+
+/// Where a room reports its results.
+pub(crate) enum Reports {
+    Ledger(Arc<Ledger>),
+    Class { class: String, queue: mpsc::Sender<ClassResult> },
+}
+
 pub(crate) struct RoomObserver {
     pub(crate) info: Arc<watch::Sender<Info>>,
     pub(crate) present: Presence,
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) reports: Reports,
     /// The number of the journal and its file name.
     pub(crate) journal: (u64, String),
     pub(crate) log: Arc<Log>,
@@ -137,6 +158,10 @@ impl RoomObserver {
 
 impl RoomObserver {
     fn log(&self, event: &GameEvent, address: Option<&str>) {
+        // Only the class shows the names of its members.
+        if matches!(self.reports, Reports::Class { .. }) {
+            return;
+        }
         let host = match event {
             GameEvent::Joined { peer, .. } if self.present.is_bot(*peer) => return,
             GameEvent::Left { peer, .. }
@@ -151,6 +176,24 @@ impl RoomObserver {
         };
         let info = self.info.borrow();
         self.log.event((info.game, &info.id), event, host);
+    }
+}
+
+impl RoomObserver {
+    fn report_to_class(&self, class: &str, queue: &mpsc::Sender<ClassResult>, id: &str, rows: &[Row]) {
+        let info = self.info.borrow();
+        let is_bot = |row: &&Row| info.players.iter().any(|player| player.bot && player.seat == row.seat);
+        let result = ClassResult {
+            class: class.to_owned(),
+            room: info.id.clone(),
+            game: info.game,
+            title: info.title.clone(),
+            id: id.to_owned(),
+            rows: rows.iter().filter(|row| !is_bot(row)).cloned().collect(),
+        };
+        if let Err(error) = queue.try_send(result) {
+            warn!(room = info.id, "a result of a class is lost: {error}");
+        }
     }
 }
 
@@ -188,8 +231,10 @@ impl Observer for RoomObserver {
                 if let Some(address) = player.address.as_deref().and_then(|address| address.parse().ok()) {
                     self.present.roster.add_member(address, &player.name, seat);
                 }
-                if player.proven {
-                    self.ledger.name_used(name);
+                if let Reports::Ledger(ledger) = &self.reports
+                    && player.proven
+                {
+                    ledger.name_used(name);
                 }
                 self.change(|info| {
                     // The player may have waited for the seat.
@@ -222,7 +267,9 @@ impl Observer for RoomObserver {
             }
             GameEvent::Ended { game, standings, .. } => {
                 // The event was delayed until the journal had all data of the result.
-                self.ledger.match_ended(&self.journal.1);
+                if let Reports::Ledger(ledger) = &self.reports {
+                    ledger.match_ended(&self.journal.1);
+                }
                 self.present.roster.lift_bars();
                 let people = self.people(standings);
                 let mut result: Vec<Row> = vec![];
@@ -236,6 +283,9 @@ impl Observer for RoomObserver {
                     result.push(Row { rank, name, wire, seat, score, left: left.is_some() });
                 }
                 let id = match_id(self.journal.0, *game);
+                if let Reports::Class { class, queue } = &self.reports {
+                    self.report_to_class(class, queue, &id, &result);
+                }
                 self.change(|info| {
                     info.r#match = Some(id.clone());
                     // Waiting players have a place in the next game, and other players may be in a separate game.

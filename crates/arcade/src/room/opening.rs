@@ -14,7 +14,11 @@ use journal_core::{Copying, Facts, Head, JournalEnd, Parts, Resumable, Writing};
 use netcore::{EngineRoom, Leave, Link, Recorded, Status, Time};
 use netshell::{Clock, ConnectionBudget, Host, Precision, Streams, serve};
 use servekit::Sockets;
-use tokio::{net::TcpListener, sync::watch, time::sleep};
+use tokio::{
+    net::TcpListener,
+    sync::{mpsc, watch},
+    time::sleep,
+};
 use tracing::{info, warn};
 
 use super::{
@@ -23,12 +27,12 @@ use super::{
     bans::{Bans, Guard, Removals},
     bots::{Bots, reopen},
     ending::{EndRequest, Stopped},
-    file::RoomFile,
+    file::{RoomFile, class_directory},
     hub_room::{Broken, Counters, HubRoom, PreviousRun, Setting},
     info::{Info, News, Site},
     ledger::Ledger,
     log::Log,
-    observer::{Presence, RoomObserver},
+    observer::{ClassResult, Presence, Reports, RoomObserver},
     pseudonyms::Keys,
     register::{Description, Register},
     roster::{Alias, EndNotice, Roster},
@@ -53,6 +57,8 @@ pub(crate) struct RoomContext {
     pub(crate) connections: ConnectionBudget,
     pub(crate) bans: Arc<Bans>,
     pub(crate) ledger: Arc<Ledger>,
+    /// Of rooms of classes, whose results the ledger does not get.
+    pub(crate) class_results: mpsc::Sender<ClassResult>,
     pub(crate) hints: Arc<Hints>,
     /// How long a seat is retained after its page has lost the connection.
     pub(crate) keep_seats: Duration,
@@ -91,7 +97,7 @@ struct Begun {
 // Without `journal`, or if it cannot be resumed, the room starts a new one with these facts.
 fn begin(
     options: &Options,
-    journal: Option<&Path>,
+    (directory, journal): (&Path, Option<&Path>),
     (place, writing): (&RoomContext, &Writing),
     (listen, facts): (&[SocketAddr], &Facts),
 ) -> anyhow::Result<Begun> {
@@ -104,13 +110,14 @@ fn begin(
     }
     #[cfg(test)]
     if let Options::Nuggets(kind) = options {
-        return new(super::fixtures::Fragile(kind.engine()?), (place, writing), (listen, facts));
+        return new(super::fixtures::Fragile(kind.engine()?), directory, (place, writing), (listen, facts));
     }
-    with_options!(options, kind => new(kind.engine()?, (place, writing), (listen, facts)))
+    with_options!(options, kind => new(kind.engine()?, directory, (place, writing), (listen, facts)))
 }
 
 fn new<E: Recorded + PageState + Send + 'static>(
     engine: E,
+    directory: &Path,
     (place, writing): (&RoomContext, &Writing),
     (listen, facts): (&[SocketAddr], &Facts),
 ) -> anyhow::Result<Begun> {
@@ -118,9 +125,9 @@ fn new<E: Recorded + PageState + Send + 'static>(
     let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let head = Head::new(&engine, env!("CARGO_PKG_VERSION"), listen.to_vec(), begun).with_facts(facts);
     let id = head.id;
-    let created = writing.create_as(&place.journals, &place.front(E::GAME), EngineRoom::new(engine), head);
+    let created = writing.create_as(directory, &place.front(E::GAME), EngineRoom::new(engine), head);
     let (journal, (room, hold, end)): (_, Parts<E>) =
-        created.with_context(|| format!("cannot create a journal in '{}'", place.journals.display()))?;
+        created.with_context(|| format!("cannot create a journal in '{}'", directory.display()))?;
     let host =
         Box::new(|setting, _: Option<&PreviousRun>| Host::new(HubRoom::new(room, setting, None)).with_hold(hold));
     Ok(Begun { host, journal, id, end, status, before: None })
@@ -164,22 +171,39 @@ pub(crate) fn open(
     // The sockets are opened before anything is sent to the bots.
     let reopened = reopen(&mut file.bots, game, address);
     let journal = file.journal.as_ref().map(|name| place.journals.join(name));
-    let counts = if file.ladder { Counts::of_the_ladder() } else { Counts::of(&options) };
+    let class = file.access.class().map(str::to_owned);
+    let counts = match &class {
+        _ if file.ladder => Counts::of_the_ladder(),
+        Some(_) => Counts::of_a_class(&options),
+        None => Counts::of(&options),
+    };
+    let directory = match &class {
+        Some(code) => place.journals.join(class_directory(code)),
+        None => place.journals.clone(),
+    };
     let description = Description {
         room: file.id.clone(),
         title: options.title(),
         class: counts.class.clone(),
         casual: counts.casual.unwrap_or_default().to_owned(),
     };
-    let Begun { host, journal, id, end, status, mut before } =
-        begin(&options.clone().keyed(days), journal.as_deref(), (place, &writing), (&listen, &description.facts()))?;
+    let Begun { host, journal, id, end, status, mut before } = begin(
+        &options.clone().keyed(days),
+        (&directory, journal.as_deref()),
+        (place, &writing),
+        (&listen, &description.facts()),
+    )?;
     if before.is_none() {
         file.begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     }
     let journal_name = journal.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let journal_name = file.access.journal(&journal_name);
     file.journal = Some(journal_name.clone());
     file.port = port;
     let roster = Arc::new(Roster::new(mask, hosts));
+    if class.is_some() {
+        roster.set_members_only();
+    }
     // Bots are registered before clients are counted.
     for (seating, _) in &reopened {
         if let Some(address) = seating.address {
@@ -222,7 +246,10 @@ pub(crate) fn open(
         .with_observer(RoomObserver {
             info: Arc::clone(&sender),
             present,
-            ledger: Arc::clone(&place.ledger),
+            reports: match class {
+                Some(class) => Reports::Class { class, queue: place.class_results.clone() },
+                None => Reports::Ledger(Arc::clone(&place.ledger)),
+            },
             journal: (id, journal_name),
             log: Arc::clone(&place.log),
             left: BTreeMap::new(),

@@ -48,6 +48,7 @@ const PHRASE: u32 = 3;
 /// Limit on the hosts and networks that may send phrases at the same time. Further hosts wait until one of these has
 /// been silent for a while.
 pub(crate) const MAX_PHRASE_SENDERS: usize = 1_024;
+const MEMBERS: &str = "Only members of the class may join, by their names in it.";
 const LOCKED: &str = "The owner of this room has locked it: it takes no new players.";
 const BARRED: &str = "The owner of this room has removed you; you can rejoin after this match.";
 
@@ -106,6 +107,8 @@ pub(crate) struct Alias {
 #[derive(Debug, Default)]
 struct Seat {
     alias: Option<Alias>,
+    // The only name by which a member of a class may join.
+    member: Option<String>,
     proof: Proof,
     key: Option<BrowserKey>,
     // Unknown after a restart of the hub until the browser reconnects.
@@ -171,6 +174,7 @@ struct RosterState {
     // Oldest first.
     member_order: VecDeque<SocketAddr>,
     locked: bool,
+    members_only: bool,
     barred: Barred,
     // Pseudonyms of hosts that have exhausted their share of this match.
     spent: BTreeSet<HostId>,
@@ -279,6 +283,19 @@ impl Roster {
 
     pub(crate) fn is_proven(&self, address: Option<&str>, name: &str) -> bool {
         self.proof(address).is_some_and(|proof| proof.kind(name) == PlayerKind::Proven)
+    }
+
+    /// The room belongs to a class: only its members may join, by their names.
+    pub(crate) fn set_members_only(&self) {
+        self.state().members_only = true;
+    }
+
+    /// A member of the class has this seat. Inside the class its name is proven.
+    pub(crate) fn set_member(&self, address: SocketAddr, name: &str) {
+        if let Some(seat) = self.state().seats.get_mut(&address) {
+            seat.member = Some(name.to_owned());
+            let _ = seat.proof.0.set(vec![name.to_owned()]);
+        }
     }
 
     pub(crate) fn set_alias(&self, address: SocketAddr, alias: Option<Alias>) {
@@ -546,6 +563,13 @@ impl Roster {
         let state = self.state();
         if address.is_some_and(|seat| state.pages.values().any(|page| page.owner && page.seat == Some(seat))) {
             return None;
+        }
+        if state.members_only {
+            let member = address.and_then(|address| state.seats.get(&address)?.member.as_ref());
+            // Without a name no client can join.
+            if name.is_some_and(|name| member.is_none_or(|member| name != member)) {
+                return Some((MEMBERS, CloseReason::Refused));
+            }
         }
         let barred = Some((BARRED, CloseReason::RemovedByOwner));
         if address.is_some_and(|seat| state.barred.has_seat(seat)) {

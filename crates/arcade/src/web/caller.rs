@@ -15,6 +15,7 @@ use netcore::HostId;
 
 use super::{
     event_stream::{self, EventStreams},
+    names::KeyHash,
     page,
     response::{counted, error, in_time, later, refused},
 };
@@ -72,7 +73,14 @@ impl FromRequestParts<Arc<Hub>> for SocketPermit {
         let callers = &hub.resources().callers;
         same_origin(&parts.extensions, &parts.headers, callers)?;
         let caller = of(&parts.extensions, &parts.headers, callers);
-        let place = hub.resources().socket(caller.host()).map_err(refused)?;
+        // The sockets of a class have a bound of their own.
+        let room = parts.uri.path().strip_prefix("/rooms/").and_then(|path| hub.rooms.get(path.split('/').next()?));
+        let class = room.and_then(|room| hub.classes.get(room.access.class()?));
+        let place = match class {
+            Some(class) => hub.resources().socket_of_class(&class.sockets),
+            None => hub.resources().socket(caller.host()),
+        };
+        let place = place.map_err(refused)?;
         Ok(Self { caller, place })
     }
 }
@@ -146,7 +154,7 @@ pub(super) fn check(hub: &Hub, request: &Request) -> Result<(), Box<Response>> {
             error(StatusCode::FORBIDDEN, &RefusalKind::Banned.message()),
         )));
     }
-    if let Some(wait) = wait(callers, caller.host(), request) {
+    if let Some(wait) = wait(hub, caller.host(), request) {
         let response = error(StatusCode::TOO_MANY_REQUESTS, &RefusalKind::Requests.message());
         return Err(Box::new(later(counted(RefusalKind::Requests, response), wait.as_secs().saturating_add(1))));
     }
@@ -157,7 +165,7 @@ pub(super) fn check(hub: &Hub, request: &Request) -> Result<(), Box<Response>> {
 }
 
 // The delay until a request of a host that exceeds its rate. Frames count for their stream instead, as those of a WebSocket.
-fn wait(callers: &Callers, host: HostId, request: &Request) -> Option<Duration> {
+fn wait(hub: &Hub, host: HostId, request: &Request) -> Option<Duration> {
     let path = request.uri().path();
     let cost = match path {
         event_stream::PATH => {
@@ -171,7 +179,18 @@ fn wait(callers: &Callers, host: HostId, request: &Request) -> Option<Duration> 
         _ if page::is_file(path) => callers::FILE,
         _ => callers::REQUEST,
     };
-    callers.request(host, cost)
+    // Requests of a class are charged to the browser.
+    let in_class = bearer(request.headers()).and_then(|token| {
+        let key = KeyHash::of(token).map(|key| key.0);
+        hub.class_caller(path, token, key.as_ref())
+    });
+    hub.resources().callers.request(in_class.unwrap_or(host), cost)
+}
+
+/// The token in the header `Authorization`.
+pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let shown = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    shown.strip_prefix("Bearer ").map(str::trim)
 }
 
 // The origin must be that of a public URL, or match the host name in the request, which the hub must know. Programs other

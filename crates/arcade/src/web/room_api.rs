@@ -246,7 +246,7 @@ async fn remove_bots(
     StatusCode::NO_CONTENT.into_response()
 }
 
-fn not_opened(why: &OpenError) -> Response {
+pub(super) fn not_opened(why: &OpenError) -> Response {
     match why {
         OpenError::TooMany(refusal) => refused(*refusal),
         OpenError::Draining => {
@@ -317,6 +317,9 @@ async fn command(
 
 fn done(hub: &Hub, room: &Arc<Room>, command: &OwnerCommand, host: HostId) -> anyhow::Result<()> {
     let OwnerCommand { seat, name, number, level, .. } = command;
+    if room.access.class().is_some() && matches!(command.r#do, OwnerAction::HandOn) {
+        anyhow::bail!(message!("class_owner", "the teachers of a class own its rooms"));
+    }
     match command.r#do {
         OwnerAction::Close => {
             hub.rooms.close(room, CLOSED);
@@ -354,13 +357,16 @@ async fn follow(
     }
     match hub.by_code(caller.host(), &code).await {
         AttemptResult::Right(coded) => {
-            let (id, code) = match coded {
-                Coded::Here(room) => (room.file().id.clone(), room.access.code().unwrap_or_default().to_owned()),
-                Coded::Remote { id, code } => (id, code),
+            let path = match coded {
+                Coded::Here(room) => {
+                    let id = room.file().id.clone();
+                    format!("rooms/{id}#{}", room.access.code().unwrap_or_default())
+                }
+                Coded::Class(code) => format!("class#{code}"),
+                Coded::Remote { id, code } => format!("rooms/{id}#{code}"),
             };
             let base = hub.resources().callers.names.base();
-            let headers =
-                [(header::LOCATION, format!("{base}/rooms/{id}#{code}")), (header::CACHE_CONTROL, "no-store".into())];
+            let headers = [(header::LOCATION, format!("{base}/{path}")), (header::CACHE_CONTROL, "no-store".into())];
             (StatusCode::SEE_OTHER, headers).into_response()
         }
         AttemptResult::Wrong => (StatusCode::NOT_FOUND, page.answer(&headers).unwrap_or_else(missing)).into_response(),
@@ -386,6 +392,7 @@ async fn join(
     let found = match &join {
         Join { code: Some(code), room: None, word: None } => match hub.by_code(caller.host(), code).await {
             AttemptResult::Right(Coded::Here(room)) => AttemptResult::Right(room),
+            AttemptResult::Right(Coded::Class(code)) => return Json(json!({ "class": code })).into_response(),
             AttemptResult::Right(Coded::Remote { id, .. }) => {
                 return pass_to_owner(&hub, &id, &request, &join).await;
             }
@@ -459,10 +466,10 @@ async fn room_picture(
 }
 
 fn proof_of(headers: &HeaderMap) -> Proof {
-    let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let shown = shown.and_then(|value| value.strip_prefix("Bearer ")).map(|shown| shown.trim().to_owned());
+    let shown = caller::bearer(headers).map(str::to_owned);
     // The token of a seat contains a period, and an owner's is longer than a code, so they cannot be confused.
-    Proof { code: shown.clone().filter(|shown| shown.len() < 16), word: None, owner: shown.clone(), seat: shown }
+    let code = shown.clone().filter(|shown| shown.len() < 16);
+    Proof { code, owner: shown.clone(), seat: shown, ..Proof::default() }
 }
 
 /// As the browser states. A forged header gives no access.

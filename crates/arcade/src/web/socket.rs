@@ -147,6 +147,7 @@ pub(super) async fn first(socket: &mut PageSocket) -> Option<Entry> {
 }
 
 // A missing room is answered like an unlisted one, whose code is in the first message.
+#[expect(clippy::too_many_lines, reason = "a sequence of steps that share their results")]
 async fn enter(mut socket: PageSocket, hub: &Hub, id: &str, room: Option<Arc<Room>>, caller: Caller, entry: Entry) {
     let Some(key) = entry.key.as_deref().map(KeyHash::of).map_or(Some(None), |key| key.map(Some)) else {
         return end(socket, CloseReason::Unclear).await;
@@ -156,6 +157,7 @@ async fn enter(mut socket: PageSocket, hub: &Hub, id: &str, room: Option<Arc<Roo
         word: entry.word,
         owner: entry.owner.clone(),
         seat: entry.seat.clone().or_else(|| entry.past.clone()),
+        key: key.map(|key| key.0),
     };
     let is_admitted = hub.admits(caller.host(), (id, room.as_deref()), &proof).await == AttemptResult::Right(());
     let room = match room {
@@ -163,7 +165,11 @@ async fn enter(mut socket: PageSocket, hub: &Hub, id: &str, room: Option<Arc<Roo
         Some(room) if room.access.is_listed() => return end(socket, CloseReason::Private).await,
         _ => return end(socket, CloseReason::Missing).await,
     };
-    let host = room.roster.mask.host(caller.host());
+    let class = room.access.class().and_then(|code| hub.classes.get(code));
+    let member = class.as_ref().and_then(|class| class.member(&key?.0));
+    // A member of a class is a host of its own.
+    let origin = member.as_ref().map_or_else(|| caller.host(), |(_, host)| *host);
+    let host = room.roster.mask.host(origin);
     let is_owner = entry.owner.as_ref().is_some_and(|token| room.has_owner(token));
     let role = if entry.watch { Role::Watcher } else { Role::Player };
     let seats = [&entry.seat, &entry.past].map(|token| hub.secret().verify(id, token.as_deref()?));
@@ -172,6 +178,11 @@ async fn enter(mut socket: PageSocket, hub: &Hub, id: &str, room: Option<Arc<Roo
     let is_blocked = !has_seat && room.roster.is_blocked(host);
     if !is_owner && (is_blocked || (is_removed && role == Role::Player)) {
         return end(socket, CloseReason::RemovedByOwner).await;
+    }
+    // A match of a tournament is for two players.
+    let is_other = |(name, _): &(String, _)| class.as_ref().is_some_and(|class| !class.may_play(id, name));
+    if role == Role::Player && !is_owner && member.as_ref().is_some_and(is_other) {
+        return end(socket, CloseReason::Locked).await;
     }
     // A watcher has no seat to resume.
     let token = entry.seat.filter(|_| role == Role::Player);
@@ -183,7 +194,7 @@ async fn enter(mut socket: PageSocket, hub: &Hub, id: &str, room: Option<Arc<Roo
     if entry.yields && returns.is_some_and(|seat| room.roster.has_page(seat)) {
         return end(socket, CloseReason::InUse).await;
     }
-    let seat = match returns.map_or_else(|| room.roster.mask.seat(caller.host()), Ok) {
+    let seat = match returns.map_or_else(|| room.roster.mask.seat(origin), Ok) {
         Ok(seat) => seat,
         Err(error) => return warn!(%error, "a browser cannot enter: the system provides no random numbers"),
     };
@@ -200,7 +211,7 @@ async fn enter(mut socket: PageSocket, hub: &Hub, id: &str, room: Option<Arc<Roo
             return end(socket, ending).await;
         }
     }
-    let mut entering = pin!(room.gate.enter(role, caller.host(), seat, returns.is_some()));
+    let mut entering = pin!(room.gate.enter(role, origin, seat, returns.is_some()));
     let mailbox = tokio::select! {
         mailbox = &mut entering => mailbox,
         () = sleep(PATIENCE) => {
@@ -213,6 +224,10 @@ async fn enter(mut socket: PageSocket, hub: &Hub, id: &str, room: Option<Arc<Roo
     let Some(mailbox) = mailbox else { return };
     if let Some(key) = key.filter(|_| plays) {
         room.roster.set_key(seat, key.0);
+    }
+    if let Some((name, _)) = member.as_ref().filter(|_| plays) {
+        room.roster.set_member(seat, name);
+        room.prove_names();
     }
     let (page, messages) = room.roster.enter(plays.then_some(seat), is_owner);
     if is_owner {
@@ -236,7 +251,7 @@ async fn enter(mut socket: PageSocket, hub: &Hub, id: &str, room: Option<Arc<Roo
     };
     let page_channel = PageChannel { hello, news, messages, on_aside };
     let pumped = run(socket, mailbox, room.game.frames(), page_channel, &metrics);
-    let Some(key) = key.filter(|_| plays) else { return pumped.await };
+    let Some(key) = key.filter(|_| plays && room.access.class().is_none()) else { return pumped.await };
     // The names are looked up while the socket is served.
     tokio::select! {
         () = pumped => {}

@@ -6,6 +6,8 @@ mod admin;
 #[cfg(unix)]
 mod agones;
 mod bots;
+#[cfg(unix)]
+mod classes;
 mod examples;
 #[cfg(unix)]
 mod fleet;

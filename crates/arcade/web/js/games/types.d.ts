@@ -41,7 +41,7 @@ export type Room = {
   casual?: string;
   /** Chosen by its owner. */
   name?: string | null;
-  visibility?: 'public' | 'link' | 'word';
+  visibility?: 'public' | 'link' | 'word' | 'class';
   /** The code of its link, sent to members only. */
   code?: string;
   owned?: boolean;

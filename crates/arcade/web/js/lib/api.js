@@ -6,17 +6,19 @@ import { errorOf, say } from './text.js';
 /**
  * @param {string} path
  * @param {unknown} [body] If given, the request is a POST.
+ * @param {string | null} [token] Authorizes the request.
  * @returns {Promise<any>} The response, unchecked; null if it is empty.
  */
-export async function request(path, body) {
+export async function request(path, body, token = null) {
   /** @type {Response} */
   let response;
   try {
     response = await fetch(
       absolutePath(path),
-      body === undefined
-        ? {}
-        : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
+      {
+        headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...(token !== null && { authorization: `Bearer ${token}` }) },
+        ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+      },
     );
   } catch {
     throw new Error(say('error.unreachable'));

@@ -6,6 +6,7 @@ import { MAX_WORD, codeOfRoom } from '../lib/names.js';
 import { navigate } from '../lib/route.js';
 import { isStoragePersistent, roomStorage } from '../lib/settings.js';
 import { say } from '../lib/text.js';
+import { classOf, fetchClass } from './classes.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
@@ -36,6 +37,12 @@ export const credentials = (id) => ({
  * @returns {Promise<Room>}
  */
 export async function fetchRoom(id) {
+  const inClass = classOf(id);
+  if (inClass !== null) {
+    const found = (await fetchClass(inClass)).rooms.find((room) => room.id === id);
+    if (!found) throw Object.assign(new Error(say('hub.no_room')), { status: 404 });
+    return found;
+  }
   const { code, word } = credentials(id);
   if (code !== null) {
     const room = await request('/api/join', { code });
@@ -122,10 +129,11 @@ export function showLinkPage(main, code) {
   main.replaceChildren(element('h1', {}, say('door.link')), line, element('p', {}, element('a', { class: 'button', href: '/' }, say('room.missing.back'))));
   let left = false;
   request('/api/join', { code }).then(
-    (/** @type {Room} */ room) => {
+    (/** @type {Room & { class?: string }} */ room) => {
       if (left) return;
+      if (room.class) return navigate(`/class#${room.class}`, { replace: true });
       roomStorage.remember(`code ${room.id}`, code.toLowerCase());
-      navigate(`/rooms/${room.id}`);
+      return navigate(`/rooms/${room.id}`);
     },
     (error) => line.replaceChildren(element('span', { class: 'error' }, errorText(error))),
   );

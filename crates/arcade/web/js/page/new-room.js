@@ -147,7 +147,7 @@ function ownMap(offered) {
  * @param {string} game
  * @param {Option} option
  */
-function field(game, option) {
+export function field(game, option) {
   const { name, type, text } = option;
   const id = `option-${name}`;
   const key = `option.${game}.${name}`;
@@ -177,7 +177,7 @@ function field(game, option) {
  * Empty fields are omitted, since the hub has defaults.
  * @param {HTMLElement} fields
  */
-function values(fields) {
+export function values(fields) {
   /** @type {Record<string, string | number | boolean>} */
   const all = {};
   for (const input of fields.querySelectorAll('input, select')) {

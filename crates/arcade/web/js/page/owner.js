@@ -88,7 +88,8 @@ export class OwnerDialog {
       element('span', { class: 'person' }, named(name)),
       element('button', { type: 'button', class: 'small', 'data-key': `remove ${key}`, 'aria-label': say('owner.remove.label', { name }), click: remove }, say('owner.remove')),
       element('button', { type: 'button', class: 'small', 'data-key': `block ${key}`, 'aria-label': say('owner.block.label', { name }), click: block }, say('owner.block')),
-      element('button', { type: 'button', class: 'small', 'data-key': `hand-on ${key}`, 'aria-label': say('owner.hand-on.label', { name }), click: () => void handOn() }, say('owner.hand-on')),
+      // The teachers of a class own its rooms.
+      ...(this.room?.visibility === 'class' ? [] : [element('button', { type: 'button', class: 'small', 'data-key': `hand-on ${key}`, 'aria-label': say('owner.hand-on.label', { name }), click: () => void handOn() }, say('owner.hand-on'))]),
     );
   }
 

@@ -30,9 +30,11 @@ export class Result {
   /**
    * @param {string} game
    * @param {HTMLElement} rematch The offer of a rematch.
+   * @param {(isPrimary: boolean) => HTMLElement} [leave] Creates the link that leaves the room.
    */
-  constructor(game, rematch) {
+  constructor(game, rematch, leave = lobbyLink) {
     this.game = game;
+    this.leave = leave;
     this.shown = '';
     /** Whether the notice stays beside a result. */
     this.stays = false;
@@ -58,7 +60,7 @@ export class Result {
     this.ranking.hidden = true;
     this.notice.hidden = this.notice.textContent === '';
     this.panel.hidden = this.notice.hidden && this.rematch.hidden;
-    if (this.notice.hidden) updateChildren(this.actions, lobbyLink(false));
+    if (this.notice.hidden) updateChildren(this.actions, this.leave(false));
   }
 
   /**
@@ -73,7 +75,7 @@ export class Result {
     const hasResult = !this.panel.hidden && !this.ranking.hidden;
     this.notice.hidden = hasResult && !stays;
     this.panel.hidden = false;
-    if (!hasResult) updateChildren(this.actions, ...again, lobbyLink(again.length === 0));
+    if (!hasResult) updateChildren(this.actions, ...again, this.leave(again.length === 0));
   }
 
   /**
@@ -122,7 +124,7 @@ export class Result {
       ...(replay ? [element('a', { class: 'button', href: replay }, say('page.replay'))] : []),
       copyButton(() => shareText(this.game, rows, replay), say('result.share')),
       ...(match && own !== null ? reportButton(match, rows, own) : []),
-      lobbyLink(false),
+      this.leave(false),
     );
     this.panel.hidden = false;
   }

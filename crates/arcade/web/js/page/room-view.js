@@ -14,12 +14,13 @@ import { isOn, offerSound, setSound } from '../lib/sound.js';
 import { say, translate } from '../lib/text.js';
 import { credentials, fetchRoom } from './access.js';
 import { AfterMatch } from './after-match.js';
+import { classOf, homeOf, nameIn } from './classes.js';
 import { ConnectionLoss } from './connection-loss.js';
 import { helpDialog } from './help.js';
 import { Intro } from './intro.js';
 import { endReason, isAlone, roomFacts, roomTitle } from './labels.js';
 import { awaitRematch, passLink, takeLink } from './link-transfer.js';
-import { name as ownName, provenKey } from './name-key.js';
+import { key as ownKey, provenKey } from './name-key.js';
 import { showRoomNotFound } from './not-found.js';
 import { OwnerDialog } from './owner.js';
 import { Reactions } from './reactions.js';
@@ -48,6 +49,7 @@ const MIN_CONNECTION = 2000;
  */
 export function showRoomView(main, id, game, { play: startGame, rules, story }, { watching, next }) {
   const [key, tab] = [`seat ${id}`, `tab ${id}`];
+  const isOfClass = classOf(id) !== null;
   /** The token of the seat of this page. */
   let token = watching ? null : roomStorage.recall(key);
   /** A new tab leaves the seat to one that is connected. */
@@ -61,7 +63,8 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   const watchers = element('span', { class: 'chip', hidden: true });
   const facts = element('span', { class: 'facts' });
   const rematch = new Rematch({ answer: (ready) => sendToHub({ rematch: ready }), begin: () => playAgain(), leave: () => void leaveRoom(), changed: () => showPlayers() });
-  const result = new Result(game, rematch.panel);
+  const classLink = (/** @type {boolean} */ isPrimary) => element('a', { class: isPrimary ? 'button primary' : 'button quiet', href: homeOf(id) }, say('school.back'));
+  const result = new Result(game, rematch.panel, ...(isOfClass ? [classLink] : []));
   const after = new AfterMatch(game, story);
   result.story.append(after.panel);
   const loss = new ConnectionLoss(main, watching);
@@ -136,7 +139,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     // In a later match the same seat belongs to another player.
     const mine = hasEnded && room.match !== match ? null : own;
     owner.show(room, mine);
-    reactions.allow(!watching && own !== null && !link.ended, ownName());
+    reactions.allow(!watching && own !== null && !link.ended, nameIn(id));
     if (room.phase === 'playing' && own !== null) seatOfMatch = own;
     const rows = mine === own ? rowsOfMatch() : null;
     if (!rows) dismissed = undefined;
@@ -163,12 +166,13 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     result.show(rows, {
       own: seatOfMatch,
       face: (name) => faces.of(name),
-      match: room.match ?? null,
+      // Only the class stores its results.
+      match: isOfClass ? null : (room.match ?? null),
       counts: ratedText(room),
       series: GAMES[game].series && room.match && rows.length > 1 ? record(id, room.match, rows) : [],
       again: watching || isBarred || !rematch.panel.hidden ? null : playAgain,
     });
-    void after.show(room.match ?? null, rows, seatOfMatch, () => play.sentences?.() ?? Promise.resolve([]));
+    if (!isOfClass) void after.show(room.match ?? null, rows, seatOfMatch, () => play.sentences?.() ?? Promise.resolve([]));
   };
   /**
    * Moves the players, the invitation and the reactions between the room before a match and the panel beside the board.
@@ -216,7 +220,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     playable: !watching,
     isReplay: false,
     first: !watching && isFirst(game),
-    name: ownName(),
+    name: nameIn(id),
     realName,
     face: (seat, name) => faces.of(name ?? [...(room?.players ?? []), ...(room?.result ?? [])].find((player) => player.seat === seat)?.name ?? seat),
     saved: watching ? null : roomStorage.recall(`past ${id}`),
@@ -247,14 +251,16 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     play.leave?.();
     link.close(LEFT);
     forgetSeat();
-    navigate('/');
+    navigate(homeOf(id));
   };
   const soundButton = toggle('♪', setSound, isOn(), say('room.sound'));
   soundButton.dataset.sound = '';
   const { title: gameName } = GAMES[game];
+  // The name of the header is not that in the class.
+  main.toggleAttribute('data-class', isOfClass);
   title(watching ? say('room.watching', { game: gameName }) : gameName);
   const invite = element('button', { type: 'button', class: 'invite', 'aria-haspopup': 'dialog', click: () => (invitation.open(), void share.draw()) }, say('share.title'));
-  const panel = element('aside', { class: 'side' }, side, ...(watching || isStoragePersistent() ? [] : [element('p', { class: 'note' }, say('room.forgets'))]), element('span', { class: 'grow' }), offers, element('div', { class: 'invitations' }, invite, reactions.opener), reactions.panel);
+  const panel = element('aside', { class: 'side' }, side, ...(watching || isStoragePersistent() ? [] : [element('p', { class: 'note' }, say('room.forgets'))]), element('span', { class: 'grow' }), offers, element('div', { class: 'invitations' }, ...(isOfClass ? [classLink(false)] : [invite]), reactions.opener), reactions.panel);
   const stage = element('div', { class: 'stage' }, board, reactions.onBoard, waitingRoom.panel, result.panel);
   const endOffer = offerSound(offers);
   table.append(
@@ -359,7 +365,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   const entry = (seat) => {
     // A locked room and a rematch recognize returning players by it.
     const past = seat === null ? roomStorage.recall(`was ${id}`) : null;
-    return JSON.stringify({ seat, key: watching ? null : provenKey(), watch: watching, past, ...(yieldsSeat && seat !== null && { yields: yieldsSeat }), ...credentials(id) });
+    return JSON.stringify({ seat, key: isOfClass ? ownKey() : watching ? null : provenKey(), watch: watching, past, ...(yieldsSeat && seat !== null && { yields: yieldsSeat }), ...credentials(id) });
   };
   /** Handles the fields that do not belong to the room. @param {any} message */
   const receive = (message) => {
@@ -506,5 +512,6 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     for (const { dialog } of [invitation, owner, reactions]) dialog.close();
     play.stop();
     loss.hide();
+    main.removeAttribute('data-class');
   };
 }

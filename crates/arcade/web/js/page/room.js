@@ -7,6 +7,7 @@ import { navigate } from '../lib/route.js';
 import { roomStorage } from '../lib/settings.js';
 import { say } from '../lib/text.js';
 import { requestAccess, storeCode } from './access.js';
+import { classOf } from './classes.js';
 import { hasLinkFor } from './link-transfer.js';
 import { askName } from './name-dialog.js';
 import { registerStoredName } from './name-key.js';
@@ -36,7 +37,8 @@ export function showRoom(main, id, { watching, next }) {
   let leave = () => {};
   const begin = async () => {
     const heading = GAMES[game].title;
-    if (!watching) {
+    // The class has checked the name.
+    if (!watching && classOf(id) === null) {
       main.replaceChildren(element('h1', {}, heading), element('p', {}, say('room.entering')));
       if (!(await askName())) return left ? undefined : navigate(`/rooms/${id}?watch`);
       await registerStoredName();

@@ -46,10 +46,11 @@ export class WaitingRoom {
     /** The places of the list of players and of the invitation. */
     this.seats = element('div');
     this.share = element('div');
+    this.join = element('section', { class: 'panel join' }, element('h2', {}, say('waits.join')), this.share);
     this.panel = element(
       'div',
       { class: 'waiting', hidden: true },
-      element('section', { class: 'panel join' }, element('h2', {}, say('waits.join')), this.share),
+      this.join,
       element('section', { class: 'panel' }, element('div', { class: 'row head' }, element('div', {}, this.heading, this.counts, this.text), this.button), this.seats, rulePictures(rules)),
     );
     /** The countdown starts the match. */
@@ -72,6 +73,8 @@ export class WaitingRoom {
     // In a room with an owner only the owner adds bots.
     const canAdd = room.owned !== true || roomProof(room.id).owner !== undefined;
     this.offers = canAdd && joined && room.taken < room.seats && (!this.startsAlone || typeof room.bots_in === 'number');
+    // Members of a class find the room on its page.
+    this.join.hidden = room.visibility === 'class';
     this.panel.dataset.visibility = room.visibility ?? 'public';
     this.counts.textContent = ratedText(room);
     this.heading.textContent = say('waits.players', { taken: room.taken, seats: room.seats });

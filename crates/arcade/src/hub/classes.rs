@@ -1,0 +1,699 @@
+//! Classes: private spaces with a join code, for pupils behind one address.
+//!
+//! A member is a browser with a name that only the class shows. In rooms of the class each member counts as a host of
+//! its own, so quotas for each host become quotas for each browser, and `--players` bounds all of them together. The
+//! file of a class has its members and results; it and the journals of its rooms are removed at the end.
+
+mod draw;
+mod follow;
+mod results;
+mod tournament;
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use anyhow::{Context as _, bail};
+use cmdkit::{read_file, replace_file};
+use netcore::HostId;
+use rand::{TryRng as _, rngs::SysRng, seq::SliceRandom as _};
+use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use store::unix_now;
+use tokio::{
+    sync::mpsc,
+    task::{block_in_place, spawn_blocking},
+    time::timeout,
+};
+use tracing::{info, warn};
+
+use self::{
+    follow::{Running, choose},
+    tournament::{Pairing, Tournament},
+};
+pub(crate) use self::{
+    results::{csv, scores},
+    tournament::System,
+};
+use super::{
+    Hub, OpenError,
+    codes::{AttemptResult, Purpose},
+    files::{make_private, remove_if_there},
+    shares::{RefusalKind, Shares},
+};
+use crate::{
+    games::{Game, Options},
+    message::message,
+    player_name::{check_label, check_name},
+    room::{
+        Room,
+        file::{Access, CLASS_DIRECTORY, CODE, Owner, class_directory, draw_code, read_code},
+        observer::ClassResult,
+        roster::BrowserKey,
+    },
+};
+
+/// The maximum number of classes of a hub.
+pub(crate) const MAX_CLASSES: usize = 64;
+/// The maximum number of members of a class, and of its rooms.
+pub(crate) const MAX_CLASS_PLAYERS: u32 = 256;
+/// The maximum number of teachers of a class. Beyond it, the link of the second one expires.
+pub(crate) const MAX_TEACHERS: usize = 8;
+/// The maximum number of results of a class. Beyond it, the oldest are forgotten.
+pub(crate) const MAX_CLASS_RESULTS: usize = 4_096;
+/// Results of classes that wait to be stored.
+pub(crate) const MAX_QUEUED_RESULTS: usize = 1_024;
+/// Sockets of a class for each of its players: a match, and another one that is watched.
+const SOCKETS_OF_PLAYER: usize = 4;
+/// In bytes.
+const MAX_FILE: usize = 16 << 20;
+const EXTENSION: &str = "json";
+/// How long the rooms of an ended class may take to close.
+const CLOSING: Duration = Duration::from_mins(1);
+/// The reasons that players receive.
+const ENDED: &str = "the class has ended";
+const ROUND_OVER: &str = "the round of the tournament is over";
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Member {
+    // Never assigned again.
+    number: u32,
+    key: BrowserKey,
+    pub(crate) name: String,
+}
+
+/// A match of members, with the rank and the score of each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ClassMatch {
+    pub(crate) id: String,
+    pub(crate) room: String,
+    pub(crate) game: String,
+    pub(crate) title: String,
+    /// In milliseconds since the Unix epoch.
+    pub(crate) ended: u64,
+    pub(crate) players: Vec<MatchPlayer>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MatchPlayer {
+    pub(crate) name: String,
+    pub(crate) rank: u32,
+    pub(crate) score: i64,
+    /// Before the end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) left: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ClassFile {
+    code: String,
+    pub(crate) name: String,
+    /// The maximum number of members.
+    pub(crate) players: u32,
+    // The oldest first.
+    teachers: Vec<Owner>,
+    /// The names that members choose from. If it is empty, they choose any name.
+    pub(crate) list: Vec<String>,
+    pub(crate) members: Vec<Member>,
+    next: u32,
+    /// The oldest first.
+    pub(crate) results: Vec<ClassMatch>,
+    /// The last one.
+    #[serde(default)]
+    pub(crate) tournament: Option<Tournament>,
+}
+
+impl ClassFile {
+    /// The names of the list that no member has.
+    pub(crate) fn free_names(&self) -> Vec<&str> {
+        let names = self.list.iter().map(String::as_str);
+        names.filter(|name| !self.members.iter().any(|member| member.name == **name)).collect()
+    }
+
+    // Returns the name of the member, which has one already if it joined before.
+    fn join(&mut self, key: BrowserKey, name: &str) -> anyhow::Result<String> {
+        if let Some(member) = self.members.iter().find(|member| member.key == key) {
+            return Ok(member.name.clone());
+        }
+        if u32::try_from(self.members.len()).is_ok_and(|members| members >= self.players) {
+            bail!(message!("class_full", "this class has {count} players already", count = self.players));
+        }
+        if self.list.is_empty() {
+            check_name(name)?;
+        } else if !self.list.iter().any(|listed| listed == name) {
+            bail!(message!("class_names", "choose your name from the list of the class"));
+        }
+        let folded = name.to_lowercase();
+        if self.members.iter().any(|member| member.name.to_lowercase() == folded) {
+            bail!(message!("class_name_taken", "another player of the class has this name; choose another"));
+        }
+        self.members.push(Member { number: self.next, key, name: name.to_owned() });
+        self.next += 1;
+        Ok(name.to_owned())
+    }
+
+    fn record(&mut self, result: ClassResult) {
+        if self.results.iter().rev().any(|before| before.id == result.id) {
+            return;
+        }
+        let is_member = |name: &str| self.members.iter().any(|member| member.name == name);
+        let players = result.rows.into_iter().filter(|row| is_member(&row.name));
+        let players =
+            players.map(|row| MatchPlayer { name: row.name, rank: row.rank, score: row.score, left: row.left });
+        let players: Vec<_> = players.collect();
+        if players.is_empty() {
+            return;
+        }
+        if let Some(tournament) = &mut self.tournament {
+            tournament.record(&result.room, &players);
+        }
+        if self.results.len() >= MAX_CLASS_RESULTS {
+            self.results.remove(0);
+        }
+        let ClassResult { id, room, title, game, .. } = result;
+        let game = game.name().to_owned();
+        self.results.push(ClassMatch { id, room, game, title, ended: unix_now(), players });
+    }
+}
+
+/// What a client of a class may do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ClassRole {
+    Teacher,
+    Member(String),
+}
+
+#[derive(Debug)]
+pub(crate) struct Class {
+    pub(crate) code: String,
+    path: PathBuf,
+    pub(crate) sockets: Arc<Shares>,
+    // `None` once the class has ended.
+    state: Mutex<Option<ClassFile>>,
+}
+
+impl Class {
+    fn new(path: PathBuf, file: ClassFile) -> Arc<Self> {
+        let sockets = Shares::new(RefusalKind::Sockets, file.players as usize * SOCKETS_OF_PLAYER);
+        Arc::new(Self { code: file.code.clone(), path, sockets, state: Mutex::new(Some(file)) })
+    }
+
+    fn state(&self) -> MutexGuard<'_, Option<ClassFile>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `None` if the class has ended.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&ClassFile) -> T) -> Option<T> {
+        self.state().as_ref().map(read)
+    }
+
+    /// Changes the class and waits for the disk. Without success nothing has changed.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut ClassFile) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        let mut state = self.state();
+        let Some(mut file) = state.clone() else { bail!(message!("class_over", "this class has ended")) };
+        let done = change(&mut file)?;
+        if state.as_ref() != Some(&file) {
+            replace_file(&self.path, &serde_json::to_vec(&file)?)
+                .with_context(|| format!("cannot write '{}'", self.path.display()))?;
+            *state = Some(file);
+        }
+        Ok(done)
+    }
+
+    /// The role of the client with this token of a teacher or this key of a browser.
+    pub(crate) fn role(&self, token: &str, key: Option<&BrowserKey>) -> Option<ClassRole> {
+        let state = self.state();
+        let file = state.as_ref()?;
+        if file.teachers.iter().any(|teacher| teacher.has(token)) {
+            return Some(ClassRole::Teacher);
+        }
+        let member = file.members.iter().find(|member| Some(&member.key) == key)?;
+        Some(ClassRole::Member(member.name.clone()))
+    }
+
+    /// The name of the member with this key, and the host that it counts as.
+    pub(crate) fn member(&self, key: &BrowserKey) -> Option<(String, HostId)> {
+        let state = self.state();
+        let member = state.as_ref()?.members.iter().find(|member| member.key == *key)?;
+        Some((member.name.clone(), self.host(member.number + 1)))
+    }
+
+    /// The host as which the teachers count.
+    pub(crate) fn teachers(&self) -> HostId {
+        self.host(0)
+    }
+
+    // In a block of addresses that are never assigned.
+    fn host(&self, number: u32) -> HostId {
+        let hash = Sha256::digest(format!("{}\n{number}", self.code));
+        HostId::V4([0xf0 | (hash[0] & 0x0f), hash[1], hash[2], hash[3]])
+    }
+
+    /// Adds a teacher, and returns the token.
+    pub(crate) fn add_teacher(&self) -> anyhow::Result<String> {
+        let (token, teacher) = Owner::draw(HostId::Other)?;
+        self.change(|file| {
+            if file.teachers.len() >= MAX_TEACHERS {
+                file.teachers.remove(1);
+            }
+            file.teachers.push(teacher);
+            Ok(())
+        })?;
+        Ok(token)
+    }
+
+    /// Whether a member may take a seat in this room: those of a tournament are for two players.
+    pub(crate) fn may_play(&self, room: &str, name: &str) -> bool {
+        let state = self.state();
+        let tournament = state.as_ref().and_then(|file| file.tournament.as_ref());
+        tournament.and_then(|tournament| tournament.players_of(room)).is_none_or(|players| players.contains(&name))
+    }
+
+    pub(crate) fn join(&self, key: BrowserKey, name: &str) -> anyhow::Result<String> {
+        self.change(|file| file.join(key, name))
+    }
+
+    /// Removes a member, whose name is free again.
+    pub(crate) fn remove(&self, name: &str) -> anyhow::Result<()> {
+        self.change(|file| {
+            file.members.retain(|member| member.name != name);
+            Ok(())
+        })
+    }
+
+    /// Sets the names that new members choose from.
+    pub(crate) fn set_list(&self, names: &[String]) -> anyhow::Result<()> {
+        let mut list: Vec<String> = vec![];
+        for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
+            if check_name(name).is_err() {
+                bail!(message!("class_list", "'{name}' cannot be a name", name = name));
+            }
+            if !list.iter().any(|listed| listed.to_lowercase() == name.to_lowercase()) {
+                list.push(name.to_owned());
+            }
+        }
+        self.change(|file| {
+            if list.len() > MAX_CLASS_PLAYERS as usize {
+                bail!(message!("class_list_long", "a list has up to {count} names", count = MAX_CLASS_PLAYERS));
+            }
+            file.list = list;
+            Ok(())
+        })
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Classes {
+    directory: PathBuf,
+    journals: PathBuf,
+    open: Mutex<BTreeMap<String, Arc<Class>>>,
+}
+
+impl Classes {
+    pub(super) fn open(directory: PathBuf, journals: &Path) -> anyhow::Result<Self> {
+        make_private(&directory)?;
+        let mut open = BTreeMap::new();
+        for entry in fs::read_dir(&directory).with_context(|| format!("cannot read '{}'", directory.display()))? {
+            let path = entry?.path();
+            if path.extension().is_none_or(|extension| extension != EXTENSION) {
+                continue;
+            }
+            // The file of a class with faults stays for the operator, and with it the journals.
+            let file = read(&path).with_context(|| format!("cannot read the class '{}'", path.display()))?;
+            let class = Class::new(path, file);
+            open.insert(class.code.clone(), class);
+        }
+        let classes = Self { directory, journals: journals.to_owned(), open: Mutex::new(open) };
+        classes.remove_remains();
+        Ok(classes)
+    }
+
+    // The hub may have been killed while a class ended.
+    fn remove_remains(&self) {
+        let Ok(entries) = fs::read_dir(&self.journals) else { return };
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        for code in names.filter_map(|name| name.strip_prefix(CLASS_DIRECTORY).map(str::to_owned)) {
+            if self.get(&code).is_none() {
+                self.remove_journals(&code);
+            }
+        }
+    }
+
+    fn remove_journals(&self, code: &str) {
+        let path = self.journals.join(class_directory(code));
+        match fs::remove_dir_all(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                warn!(%error, "cannot remove '{}', the journals of an ended class; the next start will", path.display());
+            }
+            _ => {}
+        }
+    }
+
+    fn map(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Class>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn get(&self, code: &str) -> Option<Arc<Class>> {
+        self.map().get(code).cloned()
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<ClassFile> {
+    let bytes = read_file(path, MAX_FILE)?;
+    if bytes.len() > MAX_FILE {
+        bail!("it is larger than {MAX_FILE} bytes");
+    }
+    let file: ClassFile = serde_json::from_slice(&bytes)?;
+    let is_named = path.file_stem().is_some_and(|stem| stem == file.code.as_str());
+    if !is_named || read_code(&file.code, CODE).as_ref() != Some(&file.code) {
+        bail!("it is not the file of that class");
+    }
+    Ok(file)
+}
+
+impl Hub {
+    /// Opens a class, and returns the token of its first teacher. Waits for the disk.
+    pub(crate) fn open_class(&self, name: &str, players: u32) -> anyhow::Result<(Arc<Class>, String)> {
+        if self.cluster().is_some() {
+            bail!("a hub of an arcade of several has no classes; start one hub without --nats for them");
+        }
+        check_label(name)?;
+        let (token, teacher) = Owner::draw(HostId::Other)?;
+        let mut open = self.classes.map();
+        if open.len() >= MAX_CLASSES {
+            bail!("the hub has {MAX_CLASSES} classes already; end one of them on the page of its teacher");
+        }
+        let is_taken = |code: &str| {
+            open.contains_key(code) || self.rooms.all().iter().any(|room| room.access.code() == Some(code))
+        };
+        let code = loop {
+            let code = draw_code(CODE)?;
+            if !is_taken(&code) {
+                break code;
+            }
+        };
+        let file = ClassFile {
+            code: code.clone(),
+            name: name.to_owned(),
+            players,
+            teachers: vec![teacher],
+            list: vec![],
+            members: vec![],
+            next: 0,
+            results: vec![],
+            tournament: None,
+        };
+        let path = self.classes.directory.join(format!("{code}.{EXTENSION}"));
+        replace_file(&path, &serde_json::to_vec(&file)?)
+            .with_context(|| format!("cannot write '{}'", path.display()))?;
+        let class = Class::new(path, file);
+        open.insert(code, Arc::clone(&class));
+        Ok((class, token))
+    }
+
+    /// A class by its code as typed. A client that is in the class is not charged for wrong codes of others.
+    pub(crate) async fn class_by_code(
+        &self,
+        host: HostId,
+        typed: &str,
+        is_inside: impl Fn(&Class) -> bool,
+    ) -> AttemptResult<Arc<Class>> {
+        let Some(code) = read_code(typed, CODE) else { return AttemptResult::Wrong };
+        let class = self.classes.get(&code);
+        let knows = || class.as_ref().is_some_and(|class| is_inside(class));
+        self.look_up(host, Purpose::RoomCode, knows, std::future::ready(class.clone())).await
+    }
+
+    /// The rooms of a class, in the order of opening.
+    pub(crate) fn rooms_of_class(&self, code: &str) -> Vec<Arc<Room>> {
+        let mut rooms = self.rooms.all();
+        rooms.retain(|room| room.access.class() == Some(code));
+        rooms.sort_by_key(|room| {
+            let id = room.file().id.clone();
+            id.rsplit('-').next().and_then(|number| number.parse::<u32>().ok())
+        });
+        rooms
+    }
+
+    /// The host as which a request to the class at this path counts, if the client is a member or a teacher.
+    pub(crate) fn class_caller(&self, path: &str, token: &str, key: Option<&BrowserKey>) -> Option<HostId> {
+        let code = path.strip_prefix("/api/classes/")?.split('/').next()?;
+        let class = self.classes.get(code)?;
+        match class.role(token, key)? {
+            ClassRole::Teacher => Some(class.teachers()),
+            ClassRole::Member(_) => class.member(key?).map(|(_, host)| host),
+        }
+    }
+
+    /// Opens a room of a class, which its teachers own. Waits for the disk.
+    pub(crate) fn open_class_room(
+        self: &Arc<Self>,
+        class: &Class,
+        options: &Options,
+        name: Option<String>,
+    ) -> Result<Arc<Room>, OpenError> {
+        let most = class.read(|file| file.players).unwrap_or_default();
+        if self.rooms_of_class(&class.code).len() >= most as usize {
+            return Err(anyhow::Error::from(message!(
+                "class_rooms",
+                "this class has {count} rooms; close one of them",
+                count = most
+            ))
+            .into());
+        }
+        make_private(&self.classes.journals.join(class_directory(&class.code)))?;
+        self.open_with(options, None, |file| {
+            file.access = Access::Class(class.code.clone());
+            file.owner = Some(Owner::with_token(&self.secret().class_owner(&file.id), HostId::Other));
+            file.name = name;
+            Ok(())
+        })
+    }
+
+    /// Starts a tournament of all members with its first round. Waits for the disk.
+    pub(crate) fn start_tournament(
+        self: &Arc<Self>,
+        class: &Class,
+        system: System,
+        game: Game,
+    ) -> Result<(), OpenError> {
+        let mut players = class.read(|file| file.members.iter().map(|member| member.name.clone()).collect::<Vec<_>>());
+        let players = players.get_or_insert_default();
+        if players.len() < 2 {
+            return Err(anyhow::Error::from(message!("class_few", "a tournament has at least two players")).into());
+        }
+        players.shuffle(&mut Pcg64::new(SysRng.try_next_u64().map_err(anyhow::Error::from)?.into(), 0));
+        self.close_tournament_rooms(class);
+        class.change(|file| {
+            file.tournament = Some(Tournament::new(system, game, std::mem::take(players)));
+            Ok(())
+        })?;
+        self.next_round(class)
+    }
+
+    /// Ends the round of the tournament and opens the rooms of the next one. If some rooms of the present round could not
+    /// be opened, opens them instead. Waits for the disk.
+    pub(crate) fn next_round(self: &Arc<Self>, class: &Class) -> Result<(), OpenError> {
+        let mut present = vec![];
+        for room in self.rooms_of_class(&class.code) {
+            let id = room.file().id.clone();
+            let info = room.info.borrow();
+            let people = info.players.iter().filter(|player| !player.bot && !player.seat.is_empty());
+            present.extend(people.map(|player| (id.clone(), player.name.clone())));
+        }
+        let is_present = |room: &str, name: &str| present.iter().any(|(at, who)| at == room && who == name);
+        let needs_room = |pairing: &Pairing| pairing.other.is_some() && pairing.room.is_none();
+        let is_new = class.change(|file| {
+            let Some(tournament) = &mut file.tournament else {
+                bail!(message!("no_tournament", "this class has no tournament"));
+            };
+            let is_new = !tournament.played.last().is_some_and(|round| round.iter().any(needs_room));
+            if is_new {
+                tournament.end_round(is_present);
+                tournament.draw();
+            }
+            Ok(is_new)
+        })?;
+        if is_new {
+            self.close_tournament_rooms(class);
+        }
+        let read = |file: &ClassFile| {
+            let tournament = file.tournament.as_ref()?;
+            let numbers = tournament.played.last()?.iter().enumerate().filter(|(_, pairing)| needs_room(pairing));
+            let numbers: Vec<usize> = numbers.map(|(number, _)| number).collect();
+            Some((tournament.options(), tournament.played.len(), numbers))
+        };
+        let Some((options, round, numbers)) = class.read(read).flatten() else { return Ok(()) };
+        for number in numbers {
+            let room = self.open_class_room(class, &options, Some(format!("{round}.{}", number + 1)))?;
+            let id = room.file().id.clone();
+            class.change(|file| {
+                let pairing = file.tournament.as_mut().and_then(|all| all.played.last_mut()?.get_mut(number));
+                if let Some(pairing) = pairing {
+                    pairing.room = Some(id);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    // Closes the rooms of decided matches.
+    fn close_tournament_rooms(&self, class: &Class) {
+        let rooms = class.read(|file| {
+            let pairings = file.tournament.iter().flat_map(|tournament| tournament.played.iter().flatten());
+            pairings.filter_map(|pairing| pairing.room.clone()).collect::<Vec<_>>()
+        });
+        for room in rooms.unwrap_or_default().iter().filter_map(|id| self.rooms.get(id)) {
+            self.rooms.close(&room, ROUND_OVER);
+        }
+    }
+
+    /// The room whose match a projector shows, if it showed `present` before.
+    pub(crate) fn followed_room(&self, class: &Class, present: Option<&str>) -> Option<String> {
+        let table = class.read(|file| file.tournament.as_ref().map(Tournament::table)).flatten().unwrap_or_default();
+        let mut running = vec![];
+        for room in self.rooms_of_class(&class.code) {
+            let info = room.info.borrow();
+            if info.phase != "playing" {
+                continue;
+            }
+            let people = info.players.iter().filter(|player| !player.bot && !player.seat.is_empty());
+            let places = people.clone().filter_map(|player| table.iter().position(|place| place.name == player.name));
+            let in_tournament = class.read(|file| {
+                file.tournament.as_ref().is_some_and(|tournament| tournament.players_of(&info.id).is_some())
+            });
+            running.push(Running {
+                room: info.id.clone(),
+                people: u32::try_from(people.clone().count()).unwrap_or(u32::MAX),
+                scores: info.show.scores.values().copied().collect(),
+                place: places.min().filter(|_| in_tournament == Some(true)),
+            });
+        }
+        choose(&running, present)
+    }
+
+    /// Ends a class: closes its rooms, and removes its names, keys, results and journals. If the hub is killed meanwhile,
+    /// the next start removes the rest.
+    pub(crate) async fn end_class(&self, class: &Class) -> anyhow::Result<()> {
+        block_in_place(|| {
+            let mut state = class.state();
+            remove_if_there(&class.path).with_context(|| format!("cannot remove '{}'", class.path.display()))?;
+            *state = None;
+            anyhow::Ok(())
+        })?;
+        self.classes.map().remove(&class.code);
+        let rooms = self.rooms_of_class(&class.code);
+        for room in &rooms {
+            block_in_place(|| self.rooms.close(room, ENDED));
+        }
+        let closed = async {
+            for room in &rooms {
+                self.rooms.replacement(room).await;
+            }
+        };
+        if timeout(CLOSING, closed).await.is_err() {
+            warn!("some rooms of an ended class do not close");
+        }
+        block_in_place(|| self.classes.remove_journals(&class.code));
+        info!("a class has ended; its data is removed");
+        Ok(())
+    }
+
+    /// Stores the results of matches in rooms of classes.
+    pub(crate) async fn record_class_results(self: Arc<Self>, mut results: mpsc::Receiver<ClassResult>) {
+        while let Some(result) = results.recv().await {
+            let Some(class) = self.classes.get(&result.class) else { continue };
+            let recorded = spawn_blocking(move || {
+                class.change(|file| {
+                    file.record(result);
+                    Ok(())
+                })
+            });
+            if let Ok(Err(error)) = recorded.await {
+                warn!("cannot store a result of a class: {error:#}");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::room::info::Row;
+
+    fn class(players: u32) -> ClassFile {
+        ClassFile {
+            code: "abcdefgh".into(),
+            name: "Networks".into(),
+            players,
+            teachers: vec![],
+            list: vec![],
+            members: vec![],
+            next: 0,
+            results: vec![],
+            tournament: None,
+        }
+    }
+
+    fn code(joined: anyhow::Result<String>) -> String {
+        let message = joined.unwrap_err().downcast::<crate::message::Message>().unwrap();
+        message.to_json()["code"].as_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn members_are_bounded_and_have_different_names() {
+        let mut class = class(3);
+        assert_eq!(class.join([1; 32], "Ann").unwrap(), "Ann");
+        assert_eq!(class.join([1; 32], "Eve").unwrap(), "Ann", "a browser keeps its name");
+        assert_eq!(code(class.join([2; 32], "ANN")), "class_name_taken");
+        assert_eq!(code(class.join([2; 32], "two  spaces")), "name_spaces");
+        class.join([2; 32], "Łukasz").unwrap();
+        class.join([3; 32], "שרה").unwrap();
+        assert_eq!(code(class.join([4; 32], "Dan")), "class_full");
+        assert_eq!(class.join([3; 32], "").unwrap(), "שרה", "a full class readmits its members");
+    }
+
+    #[test]
+    fn names_of_a_list_are_given_once() {
+        let mut class = class(3);
+        class.list = vec!["Ann".into(), "Bob".into()];
+        assert_eq!(code(class.join([1; 32], "Eve")), "class_names");
+        class.join([1; 32], "Ann").unwrap();
+        assert_eq!(class.free_names(), ["Bob"]);
+        assert_eq!(code(class.join([2; 32], "Ann")), "class_name_taken");
+    }
+
+    #[test]
+    fn results_contain_members_only_and_each_match_once() {
+        let mut class = class(3);
+        class.join([1; 32], "Ann").unwrap();
+        let row = |rank, name: &str| Row {
+            rank,
+            name: name.into(),
+            wire: None,
+            seat: rank.to_string(),
+            score: 1,
+            left: false,
+        };
+        let result = ClassResult {
+            class: "abcdefgh".into(),
+            room: "robots-1".into(),
+            game: Game::Robots,
+            title: "2 robots".into(),
+            id: "1-1".into(),
+            rows: vec![row(1, "Teacher"), row(2, "Ann")],
+        };
+        class.record(result.clone());
+        class.record(result.clone());
+        class.record(ClassResult { id: "1-2".into(), rows: vec![row(1, "Teacher")], ..result });
+        let names: Vec<_> =
+            class.results.iter().map(|result| (&*result.players[0].name, result.players.len())).collect();
+        assert_eq!(names, [("Ann", 1)]);
+    }
+}
