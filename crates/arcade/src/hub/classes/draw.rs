@@ -128,15 +128,12 @@ mod tests {
                 let all = pairs.iter().flat_map(|(one, other)| [Some(*one), *other]).flatten();
                 assert_eq!(all.collect::<BTreeSet<_>>().len(), players, "round {round} of {players}");
                 for (one, other) in pairs {
-                    match other {
-                        Some(other) => {
-                            assert!(met.insert((one.min(other), one.max(other))), "{one}, {other} of {players}");
-                            points[one.min(other)] += 1;
-                        }
-                        None => {
-                            assert!(byes.insert(one), "a second bye of {one}");
-                            points[one] += 1;
-                        }
+                    if let Some(other) = other {
+                        assert!(met.insert((one.min(other), one.max(other))), "{one}, {other} of {players}");
+                        points[one.min(other)] += 1;
+                    } else {
+                        assert!(byes.insert(one), "a second bye of {one}");
+                        points[one] += 1;
                     }
                 }
             }
