@@ -192,6 +192,14 @@ impl Room {
         self.info.borrow().players.iter().any(|player| player.address.as_deref() == Some(&address))
     }
 
+    /// The name of the player at this seat.
+    pub(crate) fn name_at(&self, seat: SocketAddr) -> Option<String> {
+        let address = address_text(seat);
+        let info = self.info.borrow();
+        let player = info.players.iter().find(|player| player.address.as_deref() == Some(&address));
+        player.map(|player| player.name.clone())
+    }
+
     pub(crate) fn remove(&self, player: &Player) {
         self.dismiss(player, CloseReason::Removed, "The host of this hub has removed you.");
     }

@@ -14,11 +14,12 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use anyhow::{Context as _, bail};
 use cmdkit::{read_file, replace_file};
+use journal_core::{Retention, RetentionClass, StoredJournal, SystemDisk};
 use netcore::HostId;
 use rand::{TryRng as _, rngs::SysRng, seq::SliceRandom as _};
 use rand_pcg::Pcg64;
@@ -26,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use store::unix_now;
 use tokio::{
-    sync::mpsc,
+    sync::{mpsc, watch},
     task::{block_in_place, spawn_blocking},
     time::timeout,
 };
@@ -66,10 +67,12 @@ pub(crate) const MAX_CLASS_PLAYERS: u32 = 256;
 pub(crate) const MAX_TEACHERS: usize = 8;
 /// The maximum number of results of a class. Beyond it, the oldest are forgotten.
 pub(crate) const MAX_CLASS_RESULTS: usize = 4_096;
+/// The maximum number of players in the results of a class, which keeps its file below [`MAX_FILE`].
+pub(crate) const MAX_RESULT_PLAYERS: usize = 16_384;
 /// Results of classes that wait to be stored.
 pub(crate) const MAX_QUEUED_RESULTS: usize = 1_024;
-/// Sockets of a class for each of its players: a match, and another one that is watched.
-const SOCKETS_OF_PLAYER: usize = 4;
+/// The maximum number of sockets of one member of a class.
+pub(crate) const MAX_SOCKETS_OF_MEMBER: usize = 4;
 /// In bytes.
 const MAX_FILE: usize = 16 << 20;
 const EXTENSION: &str = "json";
@@ -172,12 +175,19 @@ impl ClassFile {
         if let Some(tournament) = &mut self.tournament {
             tournament.record(&result.room, &players);
         }
-        if self.results.len() >= MAX_CLASS_RESULTS {
-            self.results.remove(0);
-        }
         let ClassResult { id, room, title, game, .. } = result;
         let game = game.name().to_owned();
         self.results.push(ClassMatch { id, room, game, title, ended: unix_now(), players });
+        let mut count: usize = self.results.iter().map(|result| result.players.len()).sum();
+        let mut surplus = self.results.len().saturating_sub(MAX_CLASS_RESULTS);
+        for (number, result) in self.results.iter().enumerate() {
+            if number >= surplus && count <= MAX_RESULT_PLAYERS {
+                break;
+            }
+            count -= result.players.len();
+            surplus = surplus.max(number + 1);
+        }
+        self.results.drain(..surplus);
     }
 }
 
@@ -195,12 +205,22 @@ pub(crate) struct Class {
     pub(crate) sockets: Arc<Shares>,
     // `None` once the class has ended.
     state: Mutex<Option<ClassFile>>,
+    // Held while rooms are opened or a round is drawn, so that two teachers open no room twice, and none after the end.
+    opening: Mutex<()>,
+    removed: watch::Sender<()>,
 }
 
 impl Class {
     fn new(path: PathBuf, file: ClassFile) -> Arc<Self> {
-        let sockets = Shares::new(RefusalKind::Sockets, file.players as usize * SOCKETS_OF_PLAYER);
-        Arc::new(Self { code: file.code.clone(), path, sockets, state: Mutex::new(Some(file)) })
+        // A host may take at most half, and at most what is free. With twice as many, each member always has its share.
+        let all = 2 * file.players as usize * MAX_SOCKETS_OF_MEMBER;
+        let sockets = Shares::with_cap(RefusalKind::Sockets, all, MAX_SOCKETS_OF_MEMBER);
+        let (opening, removed) = Default::default();
+        Arc::new(Self { code: file.code.clone(), path, sockets, state: Mutex::new(Some(file)), opening, removed })
+    }
+
+    fn opening(&self) -> MutexGuard<'_, ()> {
+        self.opening.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn state(&self) -> MutexGuard<'_, Option<ClassFile>> {
@@ -215,7 +235,7 @@ impl Class {
     /// Changes the class and waits for the disk. Without success nothing has changed.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut ClassFile) -> anyhow::Result<T>) -> anyhow::Result<T> {
         let mut state = self.state();
-        let Some(mut file) = state.clone() else { bail!(message!("class_over", "this class has ended")) };
+        let mut file = state.clone().ok_or_else(over)?;
         let done = change(&mut file)?;
         if state.as_ref() != Some(&file) {
             replace_file(&self.path, &serde_json::to_vec(&file)?)
@@ -278,12 +298,23 @@ impl Class {
         self.change(|file| file.join(key, name))
     }
 
-    /// Removes a member, whose name is free again.
-    pub(crate) fn remove(&self, name: &str) -> anyhow::Result<()> {
+    // The name is free again.
+    fn remove(&self, name: &str) -> anyhow::Result<()> {
         self.change(|file| {
             file.members.retain(|member| member.name != name);
             Ok(())
-        })
+        })?;
+        self.removed.send_replace(());
+        Ok(())
+    }
+
+    /// Waits until the member with this key is removed.
+    pub(crate) async fn removed(&self, key: &BrowserKey) {
+        let mut removed = self.removed.subscribe();
+        while self.member(key).is_some() {
+            // The sender lives as long as the class.
+            let _ = removed.changed().await;
+        }
     }
 
     /// Sets the names that new members choose from.
@@ -354,6 +385,24 @@ impl Classes {
         }
     }
 
+    /// Applies the limits of the operator to the journals of each class that no room needs.
+    pub(super) fn prune(&self, retention: &Retention, is_of_room: impl Fn(&str) -> bool) {
+        let codes: Vec<String> = self.map().keys().cloned().collect();
+        for directory in codes.iter().map(|code| class_directory(code)) {
+            let worth = |journal: &StoredJournal| match journal.path.file_name().and_then(|name| name.to_str()) {
+                Some(name) if !is_of_room(&format!("{directory}/{name}")) => RetentionClass::Removable(0),
+                _ => RetentionClass::Exempt,
+            };
+            let path = self.journals.join(&directory);
+            match journal_core::prune(&SystemDisk, &path, retention, SystemTime::now(), worth) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    warn!(%error, "cannot remove old journals of a class");
+                }
+                _ => {}
+            }
+        }
+    }
+
     fn map(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Class>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -374,6 +423,10 @@ fn read(path: &Path) -> anyhow::Result<ClassFile> {
         bail!("it is not the file of that class");
     }
     Ok(file)
+}
+
+fn over() -> anyhow::Error {
+    message!("class_over", "this class has ended").into()
 }
 
 impl Hub {
@@ -429,10 +482,10 @@ impl Hub {
         self.look_up(host, Purpose::RoomCode, knows, std::future::ready(class.clone())).await
     }
 
-    /// The rooms of a class, in the order of opening.
+    /// The rooms of a class, in the order of opening, without those that are about to close.
     pub(crate) fn rooms_of_class(&self, code: &str) -> Vec<Arc<Room>> {
         let mut rooms = self.rooms.all();
-        rooms.retain(|room| room.access.class() == Some(code));
+        rooms.retain(|room| room.access.class() == Some(code) && room.info.borrow().closing.is_none());
         rooms.sort_by_key(|room| {
             let id = room.file().id.clone();
             id.rsplit('-').next().and_then(|number| number.parse::<u32>().ok())
@@ -457,7 +510,17 @@ impl Hub {
         options: &Options,
         name: Option<String>,
     ) -> Result<Arc<Room>, OpenError> {
-        let most = class.read(|file| file.players).unwrap_or_default();
+        let _opening = class.opening();
+        self.open_next_room(class, options, name)
+    }
+
+    fn open_next_room(
+        self: &Arc<Self>,
+        class: &Class,
+        options: &Options,
+        name: Option<String>,
+    ) -> Result<Arc<Room>, OpenError> {
+        let most = class.read(|file| file.players).ok_or_else(over)?;
         if self.rooms_of_class(&class.code).len() >= most as usize {
             return Err(anyhow::Error::from(message!(
                 "class_rooms",
@@ -482,23 +545,29 @@ impl Hub {
         system: System,
         game: Game,
     ) -> Result<(), OpenError> {
-        let mut players = class.read(|file| file.members.iter().map(|member| member.name.clone()).collect::<Vec<_>>());
-        let players = players.get_or_insert_default();
+        let _opening = class.opening();
+        let players = class.read(|file| file.members.iter().map(|member| member.name.clone()).collect());
+        let mut players: Vec<String> = players.ok_or_else(over)?;
         if players.len() < 2 {
             return Err(anyhow::Error::from(message!("class_few", "a tournament has at least two players")).into());
         }
         players.shuffle(&mut Pcg64::new(SysRng.try_next_u64().map_err(anyhow::Error::from)?.into(), 0));
         self.close_tournament_rooms(class);
         class.change(|file| {
-            file.tournament = Some(Tournament::new(system, game, std::mem::take(players)));
+            file.tournament = Some(Tournament::new(system, game, players));
             Ok(())
         })?;
-        self.next_round(class)
+        self.open_round(class, 0)
     }
 
-    /// Ends the round of the tournament and opens the rooms of the next one. If some rooms of the present round could not
-    /// be opened, opens them instead. Waits for the disk.
-    pub(crate) fn next_round(self: &Arc<Self>, class: &Class) -> Result<(), OpenError> {
+    /// Ends this round of the tournament, counted from 1, and opens the rooms of the next one. If some rooms of the present
+    /// round could not be opened, opens them instead. No effect if another teacher has ended the round. Waits for the disk.
+    pub(crate) fn next_round(self: &Arc<Self>, class: &Class, round: usize) -> Result<(), OpenError> {
+        let _opening = class.opening();
+        self.open_round(class, round)
+    }
+
+    fn open_round(self: &Arc<Self>, class: &Class, present_round: usize) -> Result<(), OpenError> {
         let mut present = vec![];
         for room in self.rooms_of_class(&class.code) {
             let id = room.file().id.clone();
@@ -512,7 +581,9 @@ impl Hub {
             let Some(tournament) = &mut file.tournament else {
                 bail!(message!("no_tournament", "this class has no tournament"));
             };
-            let is_new = !tournament.played.last().is_some_and(|round| round.iter().any(needs_room));
+            let is_present_round = tournament.played.len() == present_round;
+            let is_new =
+                is_present_round && !tournament.played.last().is_some_and(|round| round.iter().any(needs_room));
             if is_new {
                 tournament.end_round(is_present);
                 tournament.draw();
@@ -530,7 +601,7 @@ impl Hub {
         };
         let Some((options, round, numbers)) = class.read(read).flatten() else { return Ok(()) };
         for number in numbers {
-            let room = self.open_class_room(class, &options, Some(format!("{round}.{}", number + 1)))?;
+            let room = self.open_next_room(class, &options, Some(format!("{round}.{}", number + 1)))?;
             let id = room.file().id.clone();
             class.change(|file| {
                 let pairing = file.tournament.as_mut().and_then(|all| all.played.last_mut()?.get_mut(number));
@@ -578,6 +649,16 @@ impl Hub {
         choose(&running, present)
     }
 
+    /// Removes a member from the class and its rooms. The name is free again. Waits for the disk.
+    pub(crate) fn remove_member(&self, class: &Class, name: &str) -> anyhow::Result<()> {
+        class.remove(name)?;
+        for room in self.rooms_of_class(&class.code) {
+            let players = room.info.borrow().players.clone();
+            players.iter().filter(|player| !player.bot && player.name == name).for_each(|player| room.remove(player));
+        }
+        Ok(())
+    }
+
     /// Ends a class: closes its rooms, and removes its names, keys, results and journals. If the hub is killed meanwhile,
     /// the next start removes the rest.
     pub(crate) async fn end_class(&self, class: &Class) -> anyhow::Result<()> {
@@ -588,7 +669,10 @@ impl Hub {
             anyhow::Ok(())
         })?;
         self.classes.map().remove(&class.code);
-        let rooms = self.rooms_of_class(&class.code);
+        // A room that is being opened is closed as well.
+        drop(block_in_place(|| class.opening()));
+        let mut rooms = self.rooms.all();
+        rooms.retain(|room| room.access.class() == Some(&*class.code));
         for room in &rooms {
             block_in_place(|| self.rooms.close(room, ENDED));
         }
@@ -624,7 +708,10 @@ impl Hub {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use futures_util::FutureExt as _;
+    use testkit::TempDir;
+
+    use super::{super::tests::hub, *};
     use crate::room::info::Row;
 
     fn class(players: u32) -> ClassFile {
@@ -669,26 +756,108 @@ mod tests {
         assert_eq!(code(class.join([2; 32], "Ann")), "class_name_taken");
     }
 
+    fn row(rank: u32, name: &str) -> Row {
+        Row { rank, name: name.into(), wire: None, seat: rank.to_string(), score: 1, left: false }
+    }
+
+    fn result(id: &str, rows: Vec<Row>) -> ClassResult {
+        let (class, room, title) = ("abcdefgh".into(), "robots-1".into(), "2 robots".into());
+        ClassResult { class, room, game: Game::Robots, title, id: id.into(), rows }
+    }
+
+    #[test]
+    fn results_are_bounded_by_number_and_players() {
+        let mut class = class(256);
+        let names: Vec<String> = (0..256).map(|number| format!("Pupil {number}")).collect();
+        for (number, name) in (0_u16..).zip(&names) {
+            let mut key = [0; 32];
+            key[..2].copy_from_slice(&number.to_le_bytes());
+            class.join(key, name).unwrap();
+        }
+        let all: Vec<Row> = names.iter().map(|name| row(1, name)).collect();
+        for number in 0..=MAX_RESULT_PLAYERS / 256 {
+            class.record(result(&number.to_string(), all.clone()));
+        }
+        assert_eq!((class.results.len(), &*class.results[0].id), (MAX_RESULT_PLAYERS / 256, "1"));
+        for number in 100..100 + MAX_CLASS_RESULTS {
+            class.record(result(&number.to_string(), all[..1].to_vec()));
+        }
+        assert_eq!((class.results.len(), &*class.results[0].id), (MAX_CLASS_RESULTS, "100"));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn ended_class_admits_no_client_and_opens_no_room() {
+        let data = TempDir::new();
+        let (hub, _) = hub(&data);
+        let (class, teacher) = hub.open_class("Networks", 3).unwrap();
+        class.join([1; 32], "Ann").unwrap();
+        let room = hub.open_class_room(&class, &Options::usual(Game::Nuggets), None).unwrap();
+        assert_eq!(class.role(&teacher, None), Some(ClassRole::Teacher));
+        hub.end_class(&class).await.unwrap();
+        assert_eq!((class.role(&teacher, None), class.role("", Some(&[1; 32]))), (None, None));
+        assert!(class.join([2; 32], "Bob").is_err() && class.add_teacher().is_err());
+        assert!(hub.open_class_room(&class, &Options::usual(Game::Nuggets), None).is_err());
+        assert!(hub.start_tournament(&class, System::Swiss, Game::Nuggets).is_err());
+        assert!(hub.rooms_of_class(&class.code).is_empty() && hub.rooms.get(&room.file().id).is_none());
+        assert!(!class.path.exists() && !hub.classes.journals.join(class_directory(&class.code)).exists());
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn limits_of_journals_apply_to_classes() {
+        let data = TempDir::new();
+        let (hub, _) = hub(&data);
+        let (class, _) = hub.open_class("Networks", 3).unwrap();
+        let room = hub.open_class_room(&class, &Options::usual(Game::Nuggets), None).unwrap();
+        let used = hub.classes.journals.join(room.file().journal.clone().unwrap());
+        let unused = used.with_file_name("nuggets-old.journal");
+        fs::copy(&used, &unused).unwrap();
+        let rooms = hub.rooms.files.journals().unwrap();
+        hub.classes.prune(&Retention { count: Some(0), ..Retention::default() }, |file| rooms.has(file));
+        assert!(used.exists() && !unused.exists());
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn removed_member_is_noticed_and_its_name_is_free() {
+        let data = TempDir::new();
+        let (hub, _) = hub(&data);
+        let (class, _) = hub.open_class("Networks", 3).unwrap();
+        class.join([1; 32], "Ann").unwrap();
+        class.join([2; 32], "Bob").unwrap();
+        let mut removed = std::pin::pin!(class.removed(&[1; 32]));
+        hub.remove_member(&class, "Bob").unwrap();
+        assert!(removed.as_mut().now_or_never().is_none());
+        hub.remove_member(&class, "Ann").unwrap();
+        removed.await;
+        class.join([3; 32], "Ann").unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn round_is_ended_once_by_two_teachers() {
+        let data = TempDir::new();
+        let (hub, _) = hub(&data);
+        let (class, _) = hub.open_class("Networks", 3).unwrap();
+        for (number, name) in (1..).zip(["Ann", "Bob", "Cid"]) {
+            class.join([number; 32], name).unwrap();
+        }
+        for _ in 0..2 {
+            hub.open_class_room(&class, &Options::usual(Game::Nuggets), None).unwrap();
+        }
+        hub.start_tournament(&class, System::RoundRobin, Game::Robots).unwrap();
+        assert!(hub.open_class_room(&class, &Options::usual(Game::Nuggets), None).is_err());
+        let played = || class.read(|file| file.tournament.as_ref().unwrap().played.len()).unwrap();
+        for _ in 0..2 {
+            hub.next_round(&class, 1).unwrap();
+            assert_eq!((played(), hub.rooms_of_class(&class.code).len()), (2, 3));
+        }
+        hub.next_round(&class, 2).unwrap();
+        assert_eq!(played(), 3);
+    }
+
     #[test]
     fn results_contain_members_only_and_each_match_once() {
         let mut class = class(3);
         class.join([1; 32], "Ann").unwrap();
-        let row = |rank, name: &str| Row {
-            rank,
-            name: name.into(),
-            wire: None,
-            seat: rank.to_string(),
-            score: 1,
-            left: false,
-        };
-        let result = ClassResult {
-            class: "abcdefgh".into(),
-            room: "robots-1".into(),
-            game: Game::Robots,
-            title: "2 robots".into(),
-            id: "1-1".into(),
-            rows: vec![row(1, "Teacher"), row(2, "Ann")],
-        };
+        let result = result("1-1", vec![row(1, "Teacher"), row(2, "Ann")]);
         class.record(result.clone());
         class.record(result.clone());
         class.record(ClassResult { id: "1-2".into(), rows: vec![row(1, "Teacher")], ..result });

@@ -1,6 +1,6 @@
 //! Removes old journals, and releases or revokes names.
 
-use std::{sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use journal_core::Retention;
 use store::NameChanges;
@@ -19,7 +19,12 @@ impl Hub {
         self.results().caught_up().await;
         loop {
             let hub = Arc::clone(&self);
-            match spawn_blocking(move || hub.rooms.files.journals()).await {
+            let rooms = spawn_blocking(move || {
+                let rooms = hub.rooms.files.journals()?;
+                hub.classes.prune(&retention, |file| rooms.has(file));
+                io::Result::Ok(rooms)
+            });
+            match rooms.await {
                 Ok(Ok(rooms)) => self.results().prune(retention, move |file| rooms.has(file)).await,
                 Ok(Err(error)) => warn!(%error, "not removing old journals, because the rooms cannot be read"),
                 Err(_) => return,

@@ -20,6 +20,8 @@ pub(crate) const MAX_CONNECTIONS: usize = 4_096;
 pub(crate) const MAX_HANDSHAKES: usize = 1_024;
 /// The maximum number of open browser sockets.
 pub(crate) const MAX_SOCKETS: usize = 10_000;
+/// The maximum number of sockets to rooms of classes that wait for the first message, which has the key of the browser.
+pub(crate) const MAX_ENTERING: usize = 1_024;
 /// Requests whose body is being received or processed; each body has at most [`MAX_BODY`] bytes.
 const MAX_BODIES: usize = 1_024;
 /// The longest body of a request, in bytes.
@@ -71,6 +73,7 @@ pub(crate) struct Resources {
     connections: Arc<Shares>,
     handshakes: Arc<Shares>,
     sockets: Arc<Shares>,
+    entering: Arc<Shares>,
     /// Open files of all connections: pages, sockets, and native clients of all rooms.
     pub(crate) files: ConnectionBudget,
     rooms: usize,
@@ -107,6 +110,7 @@ impl Resources {
             connections: Shares::new(RefusalKind::Connections, MAX_CONNECTIONS),
             handshakes: Shares::new(RefusalKind::Handshakes, MAX_HANDSHAKES),
             sockets: Shares::with_cap(RefusalKind::Sockets, MAX_SOCKETS, settings.sockets_per_host),
+            entering: Shares::new(RefusalKind::Sockets, MAX_ENTERING),
             files: Limits { connections }.into(),
             rooms: for_rooms / FILES_OF_ROOM,
             rooms_per_host: settings.rooms_per_host,
@@ -140,9 +144,15 @@ impl Resources {
         Ok(Slot { _one: one, _file: file.map_err(no_file)?, _class: None })
     }
 
-    /// For a room of a class, whose sockets are bounded together.
-    pub(crate) fn socket_of_class(&self, class: &Arc<Shares>) -> Result<Slot, Refusal> {
-        let of_class = class.take_unshared()?;
+    /// For a room of a class, until the first message shows who enters.
+    pub(crate) fn entering(&self, host: HostId) -> Result<Slot, Refusal> {
+        let (one, file) = (self.entering.take(host, 1)?, self.files.open(host));
+        Ok(Slot { _one: one, _file: file.map_err(no_file)?, _class: None })
+    }
+
+    /// For a member of a class, which has a quota of its own in it.
+    pub(crate) fn socket_of_member(&self, class: &Arc<Shares>, member: HostId) -> Result<Slot, Refusal> {
+        let of_class = class.take(member, 1)?;
         let (one, file) = (self.sockets.take_unshared()?, self.files.open_unshared());
         Ok(Slot { _one: one, _file: file.map_err(no_file)?, _class: Some(of_class) })
     }
@@ -232,6 +242,22 @@ mod tests {
         drop(sockets);
         assert_eq!(resources.sockets(), 0);
         assert!(resources.connection(peer(3)).is_ok());
+    }
+
+    #[test]
+    fn sockets_of_members_are_not_taken_from_their_address() {
+        let settings = Settings { sockets_per_host: 1, ..Settings::default() };
+        let resources = Resources::new(&settings, Callers::new(Proxies::default(), HostNames::default()));
+        let class = Shares::with_cap(RefusalKind::Sockets, 16, 2);
+        let outside = resources.socket(host(1)).unwrap();
+        let strangers: Vec<_> = std::iter::from_fn(|| resources.entering(host(1)).ok()).collect();
+        assert_eq!(strangers.len(), MAX_ENTERING / 2);
+        assert!(resources.socket(host(1)).is_err() && resources.entering(host(2)).is_ok());
+        let first: Vec<_> = std::iter::from_fn(|| resources.socket_of_member(&class, host(10)).ok()).collect();
+        assert_eq!(first.len(), 2);
+        assert!(resources.socket_of_member(&class, host(11)).is_ok());
+        drop((outside, strangers, first));
+        assert_eq!((resources.sockets(), class.in_use()), (0, 0));
     }
 
     #[test]

@@ -70,7 +70,14 @@ impl Admission {
         status: Status,
         name: Option<&str>,
     ) -> Option<(&'static str, CloseReason)> {
-        if !peer.plays || peer.joined {
+        if !peer.plays {
+            return None;
+        }
+        // Also before each later match over the same connection.
+        if let Some(why) = self.roster.class_refusal(peer.address, name) {
+            return Some(why);
+        }
+        if peer.joined {
             return None;
         }
         if name.is_some_and(is_path) {

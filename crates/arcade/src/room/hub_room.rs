@@ -321,8 +321,21 @@ impl<E: Recorded + PageState> Room for HubRoom<E> {
     fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
         let (mut gone, mut renamed) = (None, None);
         match &input {
-            Input::Connected { peer, role, link, address } => {
-                self.setting.roster.connect(*peer, *role, *link, address.parse().ok());
+            Input::Connected { peer: id, role, link, address } => {
+                let address = address.parse().ok();
+                self.setting.roster.connect(*id, *role, *link, address);
+                // The engine may send the match to a native client that has sent no message.
+                if let Some(peer) =
+                    self.setting.roster.peer(*id).filter(|peer| peer.link != Link::Message && peer.plays)
+                    && let Some((why, _)) = self.setting.roster.class_refusal(address, None)
+                {
+                    self.setting.roster.close_peer(*id);
+                    if let Some(farewell) = self.setting.game.farewell(why, peer.link.framing()) {
+                        out.send(*id, farewell);
+                    }
+                    out.close(*id);
+                    return Progress::Ignored;
+                }
             }
             Input::Message { peer: id, .. } | Input::Malformed { peer: id, .. } => {
                 if let Some(peer) = self.setting.roster.peer(*id) {
@@ -331,7 +344,11 @@ impl<E: Recorded + PageState> Room for HubRoom<E> {
                     }
                     let name = match (&input, &renamed) {
                         (_, Some((_, name))) => Some(name.clone()),
-                        (Input::Message { message, .. }, None) if !peer.joined => name_in::<E>(message, peer.link),
+                        (Input::Message { message, .. }, None)
+                            if !peer.joined || self.setting.roster.is_members_only() =>
+                        {
+                            name_in::<E>(message, peer.link)
+                        }
                         _ => None,
                     };
                     if let Some(why) = self.admission.refuses(now, &peer, self.status, name.as_deref()) {
@@ -539,6 +556,35 @@ mod tests {
             stand.send(EVE, &format!("PLAY {name}"));
             assert!(stand.sent(EVE).iter().any(|text| text.starts_with("QUIT Choose a name other than")), "{name}");
         }
+    }
+
+    #[test]
+    fn joined_member_of_class_cannot_take_another_name() {
+        let mut stand = Stand::new(Duration::ZERO, false);
+        let roster = Arc::clone(&stand.room.setting.roster);
+        roster.set_members_only();
+        for (peer, name) in [(ANN, "Ann"), (EVE, "Łucja")] {
+            let seat = format!("10.0.0.{}:1", peer.0).parse().unwrap();
+            roster.open_seat(seat);
+            roster.set_member(seat, name);
+        }
+        stand.send(ANN, "PLAY Ann");
+        stand.sent(ANN);
+        stand.send(ANN, "PLAY Łucja");
+        assert_eq!(stand.sent(ANN), [format!("QUIT {}", super::super::roster::MEMBERS)]);
+        stand.connect(EVE, Role::Player);
+        stand.send(EVE, "PLAY Łucja");
+        assert_eq!(stand.joined.last().unwrap().0, "Łucja");
+    }
+
+    #[test]
+    fn native_client_receives_nothing_of_a_class() {
+        let mut stand = Stand::new(Duration::ZERO, false);
+        stand.room.setting.roster.set_members_only();
+        let address = "127.0.0.1:5".to_owned().into();
+        stand.input(Input::Connected { peer: EVE, role: Role::Player, link: Link::Datagram, address });
+        stand.send(EVE, "SPECTATE");
+        assert_eq!(stand.sent(EVE), [format!("QUIT {}", super::super::roster::OUTSIDE)]);
     }
 
     fn displays(texts: &[String]) -> Vec<&str> {

@@ -59,6 +59,8 @@ pub(crate) enum CloseReason {
     /// Also for an unlisted room that the browser has not proved it may enter.
     Missing,
     Banned,
+    /// A member of a class plays under another name than its own.
+    Name,
 }
 
 #[derive(Debug, Default)]

@@ -265,7 +265,7 @@ impl Observer for RoomObserver {
                 let id = match_id(self.journal.0, *game);
                 self.change(|info| (info.result, info.r#match) = (None, Some(id)));
             }
-            GameEvent::Ended { game, standings, .. } => {
+            GameEvent::Ended { game, complete, standings } => {
                 // The event was delayed until the journal had all data of the result.
                 if let Reports::Ledger(ledger) = &self.reports {
                     ledger.match_ended(&self.journal.1);
@@ -283,7 +283,10 @@ impl Observer for RoomObserver {
                     result.push(Row { rank, name, wire, seat, score, left: left.is_some() });
                 }
                 let id = match_id(self.journal.0, *game);
-                if let Reports::Class { class, queue } = &self.reports {
+                // A player who leaves has lost, even if no opponent is left. Other matches were cut off, as by a closed room.
+                if let Reports::Class { class, queue } = &self.reports
+                    && (*complete || result.iter().all(|row| row.left))
+                {
                     self.report_to_class(class, queue, &id, &result);
                 }
                 self.change(|info| {

@@ -48,7 +48,8 @@ const PHRASE: u32 = 3;
 /// Limit on the hosts and networks that may send phrases at the same time. Further hosts wait until one of these has
 /// been silent for a while.
 pub(crate) const MAX_PHRASE_SENDERS: usize = 1_024;
-const MEMBERS: &str = "Only members of the class may join, by their names in it.";
+pub(super) const MEMBERS: &str = "In this class you play under the name that you took when you joined it.";
+pub(super) const OUTSIDE: &str = "This room belongs to a class: open its link in a browser.";
 const LOCKED: &str = "The owner of this room has locked it: it takes no new players.";
 const BARRED: &str = "The owner of this room has removed you; you can rejoin after this match.";
 
@@ -294,8 +295,34 @@ impl Roster {
     pub(crate) fn set_member(&self, address: SocketAddr, name: &str) {
         if let Some(seat) = self.state().seats.get_mut(&address) {
             seat.member = Some(name.to_owned());
-            let _ = seat.proof.0.set(vec![name.to_owned()]);
+            seat.proof = Proof(Arc::new(vec![name.to_owned()].into()));
         }
+    }
+
+    pub(crate) fn is_members_only(&self) -> bool {
+        self.state().members_only
+    }
+
+    /// If this client may not use a room of a class, or not by the name in its message.
+    pub(crate) fn class_refusal(
+        &self,
+        address: Option<SocketAddr>,
+        name: Option<&str>,
+    ) -> Option<(&'static str, CloseReason)> {
+        let state = self.state();
+        if !state.members_only {
+            return None;
+        }
+        let Some(seat) = address.and_then(|address| state.seats.get(&address)) else {
+            return Some((OUTSIDE, CloseReason::Missing));
+        };
+        let is_owner = || state.pages.values().any(|page| page.owner && page.seat == address);
+        let is_own = match (&seat.member, name) {
+            (Some(member), Some(name)) => name == member,
+            (None, Some(_)) => is_owner(),
+            (_, None) => true,
+        };
+        (!is_own).then_some((MEMBERS, CloseReason::Name))
     }
 
     pub(crate) fn set_alias(&self, address: SocketAddr, alias: Option<Alias>) {
@@ -563,13 +590,6 @@ impl Roster {
         let state = self.state();
         if address.is_some_and(|seat| state.pages.values().any(|page| page.owner && page.seat == Some(seat))) {
             return None;
-        }
-        if state.members_only {
-            let member = address.and_then(|address| state.seats.get(&address)?.member.as_ref());
-            // Without a name no client can join.
-            if name.is_some_and(|name| member.is_none_or(|member| name != member)) {
-                return Some((MEMBERS, CloseReason::Refused));
-            }
         }
         let barred = Some((BARRED, CloseReason::RemovedByOwner));
         if address.is_some_and(|seat| state.barred.has_seat(seat)) {

@@ -73,13 +73,10 @@ impl FromRequestParts<Arc<Hub>> for SocketPermit {
         let callers = &hub.resources().callers;
         same_origin(&parts.extensions, &parts.headers, callers)?;
         let caller = of(&parts.extensions, &parts.headers, callers);
-        // The sockets of a class have a bound of their own.
         let room = parts.uri.path().strip_prefix("/rooms/").and_then(|path| hub.rooms.get(path.split('/').next()?));
-        let class = room.and_then(|room| hub.classes.get(room.access.class()?));
-        let place = match class {
-            Some(class) => hub.resources().socket_of_class(&class.sockets),
-            None => hub.resources().socket(caller.host()),
-        };
+        let is_of_class = room.is_some_and(|room| room.access.class().is_some());
+        let resources = hub.resources();
+        let place = if is_of_class { resources.entering(caller.host()) } else { resources.socket(caller.host()) };
         let place = place.map_err(refused)?;
         Ok(Self { caller, place })
     }

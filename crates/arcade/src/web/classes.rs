@@ -184,7 +184,10 @@ enum TeacherCommand {
         system: System,
         game: Game,
     },
-    NextRound,
+    NextRound {
+        /// The round that ends, counted from 1.
+        round: usize,
+    },
     /// Ends the class and removes its data.
     End,
 }
@@ -219,7 +222,7 @@ async fn command(
             StatusCode::NO_CONTENT.into_response()
         }
         TeacherCommand::Remove { name } => {
-            block_in_place(|| class.remove(&name)).map_err(failed)?;
+            block_in_place(|| hub.remove_member(&class, &name)).map_err(failed)?;
             StatusCode::NO_CONTENT.into_response()
         }
         TeacherCommand::Invite => {
@@ -232,7 +235,7 @@ async fn command(
                 Err(why) => not_opened(&why),
             }
         }
-        TeacherCommand::NextRound => match block_in_place(|| hub.next_round(&class)) {
+        TeacherCommand::NextRound { round } => match block_in_place(|| hub.next_round(&class, round)) {
             Ok(()) => StatusCode::NO_CONTENT.into_response(),
             Err(why) => not_opened(&why),
         },

@@ -35,6 +35,7 @@ use crate::{
     hub::{
         Hub,
         codes::{AttemptResult, Proof},
+        resources::Slot,
         secret::Ticket,
         subscription::{NextMessage, Subscription},
     },
@@ -129,8 +130,7 @@ pub(crate) async fn socket(
         } else {
             Entry { watch: query.watch, ..Entry::default() }
         };
-        enter(socket, &hub, &id, room, caller, entry).await;
-        drop(place);
+        enter((socket, place), &hub, &id, room, caller, entry).await;
     })
 }
 
@@ -148,7 +148,14 @@ pub(super) async fn first(socket: &mut PageSocket) -> Option<Entry> {
 
 // A missing room is answered like an unlisted one, whose code is in the first message.
 #[expect(clippy::too_many_lines, reason = "a sequence of steps that share their results")]
-async fn enter(mut socket: PageSocket, hub: &Hub, id: &str, room: Option<Arc<Room>>, caller: Caller, entry: Entry) {
+async fn enter(
+    (mut socket, mut place): (PageSocket, Slot),
+    hub: &Hub,
+    id: &str,
+    room: Option<Arc<Room>>,
+    caller: Caller,
+    entry: Entry,
+) {
     let Some(key) = entry.key.as_deref().map(KeyHash::of).map_or(Some(None), |key| key.map(Some)) else {
         return end(socket, CloseReason::Unclear).await;
     };
@@ -167,6 +174,19 @@ async fn enter(mut socket: PageSocket, hub: &Hub, id: &str, room: Option<Arc<Roo
     };
     let class = room.access.class().and_then(|code| hub.classes.get(code));
     let member = class.as_ref().and_then(|class| class.member(&key?.0));
+    if let Some(class) = &class {
+        let taken = match &member {
+            Some((_, host)) => hub.resources().socket_of_member(&class.sockets, *host),
+            None => hub.resources().socket(caller.host()),
+        };
+        match taken {
+            Ok(taken) => place = taken,
+            Err(refusal) => {
+                hub.resources().refusals.count(refusal.kind);
+                return end(socket, CloseReason::Full).await;
+            }
+        }
+    }
     // A member of a class is a host of its own.
     let origin = member.as_ref().map_or_else(|| caller.host(), |(_, host)| *host);
     let host = room.roster.mask.host(origin);
@@ -191,6 +211,11 @@ async fn enter(mut socket: PageSocket, hub: &Hub, id: &str, room: Option<Arc<Roo
         Some(Some(ticket)) if ticket.journal == room.number => Some(ticket.seat),
         Some(_) => return end(socket, CloseReason::Expired).await,
     };
+    let is_name_of_other =
+        |seat| member.as_ref().is_some_and(|(name, _)| room.name_at(seat).is_some_and(|player| player != *name));
+    if returns.is_some_and(is_name_of_other) {
+        return end(socket, CloseReason::Expired).await;
+    }
     if entry.yields && returns.is_some_and(|seat| room.roster.has_page(seat)) {
         return end(socket, CloseReason::InUse).await;
     }
@@ -250,16 +275,23 @@ async fn enter(mut socket: PageSocket, hub: &Hub, id: &str, room: Option<Arc<Roo
         }
     };
     let page_channel = PageChannel { hello, news, messages, on_aside };
-    let pumped = run(socket, mailbox, room.game.frames(), page_channel, &metrics);
-    let Some(key) = key.filter(|_| plays && room.access.class().is_none()) else { return pumped.await };
-    // The names are looked up while the socket is served.
+    let pumped = run(socket, Arc::clone(&mailbox), room.game.frames(), page_channel, &metrics);
     tokio::select! {
         () = pumped => {}
         () = async {
-            names::prove(hub.results(), &room, seat, key).await;
+            match (key, class) {
+                (Some(key), Some(class)) if member.is_some() => return class.removed(&key.0).await,
+                // The names are looked up while the socket is served.
+                (Some(key), None) if plays => names::prove(hub.results(), &room, seat, key).await,
+                _ => {}
+            }
             std::future::pending::<()>().await;
-        } => {}
+        } => {
+            mailbox.give_up();
+            mailbox.leave();
+        }
     }
+    drop(place);
 }
 
 /// Frames of one browser: empty ones and pings count too.
@@ -289,6 +321,7 @@ const fn code(ending: CloseReason) -> (u16, &'static str) {
         CloseReason::Held => (4010, "the free seats are kept for others for some seconds"),
         CloseReason::Private => (4009, "this room requires its password"),
         CloseReason::Missing => (4011, "there is no such room, or it takes the code of its link"),
+        CloseReason::Name => (4013, "in this class you play under the name that you took when you joined it"),
         CloseReason::Unclear => {
             (4005, "the first message has to say how the socket enters, as in {\"seat\": null, \"key\": null}")
         }

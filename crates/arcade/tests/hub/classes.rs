@@ -93,6 +93,9 @@ fn members_behind_one_address_share_no_quota() {
         pupil.send("KEY Q");
         pupil.until("QUIT");
     }
+    // Sockets of others at this address, which have shown no key, are not sockets of the class.
+    let socket = || hub.socket(&format!("/rooms/{room}/socket?enter=true"), None).unwrap();
+    let _outside: Vec<_> = (0..200).map(|_| socket()).collect();
     let mut second_group: Vec<_> =
         (16..=25).map(|number| play(&hub, &room, number, &format!("Pupil {number}"))).collect();
     for pupil in &mut second_group {
@@ -125,7 +128,7 @@ fn class_is_visible_to_its_members_only() {
         assert_eq!(enter(&hub, &room, &entry).ending().0, 4011, "{entry}");
     }
     let mut wrong = play(&hub, &room, 1, "Eve");
-    assert_eq!(wrong.until("QUIT"), "QUIT Only members of the class may join, by their names in it.");
+    assert_eq!(wrong.ending().0, 4013);
     let mut pupil = play(&hub, &room, 1, "Żaneta");
     pupil.until("OK");
     let (head, _) = hub.get(&format!("/j/{}", class.code.to_uppercase()));
@@ -154,8 +157,16 @@ fn names_of_a_list_are_chosen_once_and_free_after_removal() {
     assert_eq!(class.join(&hub, 2, "Ann").1["code"], "class_name_taken");
     assert_eq!(class.join(&hub, 2, "Cid").1["code"], "class_names");
     assert_eq!(names(&hub), json!(["Bob"]));
+    let room = class.room(&hub, &json!({ "game": "nuggets" }));
+    let mut windows: Vec<_> = (0..4).map(|_| enter(&hub, &room, &json!({ "key": key(1), "watch": true }))).collect();
+    for window in &mut windows {
+        window.until("{");
+    }
+    assert_eq!(enter(&hub, &room, &json!({ "key": key(1), "watch": true })).ending().0, 4003);
+    let mut watcher = windows.remove(0);
     class.command(&hub, &json!({ "do": "remove", "name": "Ann" }));
     assert_eq!(class.ask(&hub, ("GET", ""), &key(1), &Value::Null).0, 403);
+    while watcher.0.read().is_ok() {}
     assert_eq!(class.join(&hub, 2, "Ann").0, 200);
     assert!(fails(&hub, &["class", "two  spaces", "--players", "2"]).contains("spaces"));
 }
@@ -186,7 +197,7 @@ fn tournament_opens_rooms_for_its_pairs_and_ends_with_a_table() {
         present.until("{\"seat\"");
         present.join(names[usize::from(one) - 1]);
         present.until("{\"own\"");
-        class.command(&hub, &json!({ "do": "next-round" }));
+        class.command(&hub, &json!({ "do": "next-round", "round": round }));
         assert_eq!(present.ending().0, 1000);
     }
     let state = class.state(&hub, &class.teacher);
@@ -206,7 +217,7 @@ fn class_survives_a_restart_and_its_end_removes_all_data() {
         assert_eq!(class.join(&hub, number, name).0, 200);
     }
     let hub = Hub::again(hub.kill(), &["--no-default-rooms"]);
-    let _players = names.map(|(number, name)| {
+    let mut players = names.map(|(number, name)| {
         let mut browser = enter(&hub, &room, &json!({ "key": key(number) }));
         browser.until("{\"seat\"");
         browser.join(name);
@@ -216,6 +227,21 @@ fn class_survives_a_restart_and_its_end_removes_all_data() {
     let (_, csv) = class.ask(&hub, ("GET", "/results.csv"), &class.teacher, &Value::Null);
     assert!(csv.as_str().unwrap().contains(",robots,"), "{csv}");
     assert_eq!(hub.json("/api/matches")["matches"], json!([]));
+    // The connection remains for the next match.
+    players[0].join(names[1].1);
+    assert_eq!(players[0].ending().0, 4013);
+    // A match that is cut off has no result.
+    let cut = class.room(&hub, &json!({ "game": "robots", "players": 1, "turns": 1000 }));
+    let mut alone = enter(&hub, &cut, &json!({ "key": key(2) }));
+    alone.until("{\"seat\"");
+    alone.join(names[1].1);
+    alone.until("{\"own\"");
+    let rooms = class.state(&hub, &class.teacher)["rooms"].take();
+    let close = json!({ "token": rooms[1]["owner_token"], "do": "close" });
+    assert_eq!(hub.request_json("POST", &format!("/api/rooms/{cut}/owner"), &close).0, 200);
+    alone.ending();
+    assert_eq!(class.state(&hub, &key(1))["scores"][0]["matches"], 1);
+    assert_eq!(class.state(&hub, &key(1))["scores"][1]["matches"], 1);
     assert!(holds(hub.data.path(), "Zaneta-Q") > 1);
 
     class.command(&hub, &json!({ "do": "end" }));

@@ -224,6 +224,7 @@ export const texts = /** @type {const} */ ({
   'room.end.replaced': 'You are playing in another window now.',
   'room.end.full': 'This room is full. Try again later.',
   'room.end.refused': 'Too many players from your network in this match.',
+  'room.end.name': 'In this class you play under the name that you joined with.',
   'room.end.unclear': 'Something went wrong. Reload the page.',
   'room.end.banned': 'You are banned from this arcade.',
   'away.since': 'Offline since {time}. This may be out of date.',

@@ -223,6 +223,7 @@ export const texts = {
   'room.end.replaced': 'Grasz teraz w innym oknie.',
   'room.end.full': 'Ten pokój jest pełny. Spróbuj później.',
   'room.end.refused': 'W tym meczu jest już za dużo graczy z Twojej sieci.',
+  'room.end.name': 'W tej klasie grasz pod imieniem, z którym do niej dołączono.',
   'room.end.unclear': 'Coś poszło nie tak. Odśwież stronę.',
   'room.end.banned': 'Masz zakaz gry na tym serwerze.',
   'away.since': 'Brak połączenia od {time}. Obraz może być nieaktualny.',

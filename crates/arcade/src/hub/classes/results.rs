@@ -1,6 +1,6 @@
 //! The table and the results of a class, as pure functions of its matches.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use cmdkit::csv_cell;
 use serde::Serialize;
@@ -19,16 +19,16 @@ pub(crate) struct Score {
 
 /// The table of these members: most wins first, then fewest matches.
 pub(crate) fn scores<'a>(members: impl Iterator<Item = &'a str>, results: &[ClassMatch]) -> Vec<Score> {
-    let score = |name: &str| {
-        let mut score = Score { name: name.to_owned(), matches: 0, wins: 0 };
-        for result in results {
-            let Some(player) = result.players.iter().find(|player| player.name == name) else { continue };
+    let mut scores: BTreeMap<&str, Score> =
+        members.map(|name| (name, Score { name: name.to_owned(), matches: 0, wins: 0 })).collect();
+    for ClassMatch { players, .. } in results {
+        for player in players {
+            let Some(score) = scores.get_mut(&*player.name) else { continue };
             score.matches += 1;
-            score.wins += u32::from(result.players.len() > 1 && player.rank == 1 && !player.left);
+            score.wins += u32::from(players.len() > 1 && player.rank == 1 && !player.left);
         }
-        score
-    };
-    let mut scores: Vec<Score> = members.map(score).collect();
+    }
+    let mut scores: Vec<Score> = scores.into_values().collect();
     scores.sort_by(|one, other| {
         other.wins.cmp(&one.wins).then(one.matches.cmp(&other.matches)).then_with(|| one.name.cmp(&other.name))
     });

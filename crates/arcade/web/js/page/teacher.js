@@ -46,6 +46,8 @@ export class TeacherTools {
     this.text = element('textarea', { id: 'class-names', rows: '6', dir: 'auto', spellcheck: 'false', 'aria-describedby': 'class-names-note' });
     /** Whether matches of the round are open. */
     this.isOpen = false;
+    /** The last round that was drawn. */
+    this.round = 0;
     /** Whether a tournament is not over. */
     this.isRunning = false;
     /** The list that the hub has. */
@@ -76,6 +78,7 @@ export class TeacherTools {
     this.count.textContent = say('school.pupils.count', { count: now.members.length, most: now.players });
     const { tournament } = now;
     this.isOpen = tournament?.running === true;
+    this.round = tournament?.round ?? 0;
     this.isRunning = tournament ? !tournament.over : false;
     if (this.next) this.next.hidden = !this.isRunning || (tournament?.round === tournament?.rounds && !this.isOpen);
     updateChildren(this.pupils, ...now.members.map((name) => this.pupil(name)));
@@ -104,7 +107,7 @@ export class TeacherTools {
     };
     const next = async () => {
       if (this.isOpen && !(await confirm(say('school.cup.next.sure'), say('school.cup.next.lost'), say('school.cup.next'), say('page.cancel')))) return;
-      await this.command({ do: 'next-round' });
+      await this.command({ do: 'next-round', round: this.round });
     };
     this.next = element('button', { type: 'button', hidden: true, click: () => void next() }, say('school.cup.next'));
     return element(
