@@ -5,6 +5,7 @@
 
 mod attack;
 mod attacks;
+mod class;
 mod clients;
 mod driver;
 mod fleet;
@@ -50,8 +51,8 @@ enum Scenario {
     Restart(rooms::RestartOptions),
     /// Three hubs as one arcade: the lobby, relayed players and watchers, moved rooms and a killed hub
     Fleet(fleet::Options),
-    /// A class behind one address that opens the page and sits down
-    Class(pages::ClassOptions),
+    /// A class behind one address: joining, a match with a lost network, a tournament and the results
+    Class(class::Options),
     /// All attacks at the same time beside eight well-behaved players; status 1 if a bound is broken
     Attack(attack::Options),
 }
@@ -73,7 +74,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
             Scenario::Watchers(options) => pages::watchers(hub, options).await,
             Scenario::Restart(options) => rooms::restart(hub, options).await,
             Scenario::Fleet(options) => fleet::measure(hub, options).await,
-            Scenario::Class(options) => pages::class(hub, options).await,
+            Scenario::Class(options) => class::measure(hub, options).await,
             Scenario::Attack(options) => attack::measure(hub, options).await,
         }
     })?;

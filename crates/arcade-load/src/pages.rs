@@ -1,23 +1,16 @@
-//! Many browsers: some watch one match, and some open the page and sit down.
+//! Many browsers that watch one match.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    process::Command,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, process::Command, time::Duration};
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use cmdkit::whole_number;
-use serde_json::{Value, json};
-use tokio::{task::JoinSet, time::timeout};
+use serde_json::json;
+use tokio::task::JoinSet;
 
 use crate::{
     clients::{ROBOTS, play_robots, robot},
     driver::{Distribution, Hub, PROXY, Report, Room, TURN, lateness},
-    wire::{Visitor, Wire},
 };
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
@@ -28,13 +21,6 @@ pub(crate) struct Options {
     /// Turns of the match, ten a second
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = whole_number(10..=10_000_u16, 300))]
     turns: u16,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ClassOptions {
-    /// The number of pupils
-    #[arg(long, value_name = "N", default_value_t = 60, value_parser = whole_number(1..=1_000_u32, 60))]
-    pupils: u32,
 }
 
 pub(crate) async fn watchers(program: Command, &Options { watchers, turns }: &Options) -> anyhow::Result<Report> {
@@ -77,49 +63,4 @@ pub(crate) async fn watch(
     });
     let last = Distribution::new(last.into_values().map(|(longest, _)| longest).collect());
     Ok((last, processors, skipped.unwrap_or_default()))
-}
-
-pub(crate) async fn class(program: Command, &ClassOptions { pupils }: &ClassOptions) -> anyhow::Result<Report> {
-    let hub = Hub::start(program, &[])?;
-    let mut joining = JoinSet::new();
-    for pupil in 0..pupils {
-        let joined = timeout(PATIENCE, join(hub.visitor(), pupil));
-        joining.spawn(async move { joined.await.context("a pupil has no game in time")? });
-    }
-    // All sockets stay open until the last pupil is in a game.
-    let joined: Vec<_> =
-        joining.join_all().await.into_iter().collect::<anyhow::Result<_>>().context("a pupil cannot join")?;
-    let mut report = Report::default();
-    report.head(format_args!(
-        "{pupils} pupils behind one address, each with the page and its files, the lobby and a seat:"
-    ));
-    let times = joined.iter().map(|(took, _)| *took).collect();
-    report.row("from the address to the first picture of a game", &Distribution::new(times));
-    Ok(report)
-}
-
-// The page and its files, the lobby, a seat, and the first picture.
-async fn join(visitor: Visitor, pupil: u32) -> anyhow::Result<(Duration, [Wire; 2])> {
-    let start = Instant::now();
-    let page = get(&visitor, "/").await?;
-    let files: BTreeSet<&str> =
-        page.split(['"', '\'']).filter(|part| part.starts_with("/js/") || part.starts_with("/style/")).collect();
-    for file in files {
-        get(&visitor, file).await?;
-    }
-    let lobby = visitor.socket("/live", None).await?;
-    let (_, room) = visitor.request(("POST", "/api/play/nuggets"), &[], "").await?;
-    let room: Value = serde_json::from_slice(&room)?;
-    let id = room["id"].as_str().with_context(|| format!("no seat: {}", room["error"]))?;
-    let mut browser = visitor.enter(id, None).await?;
-    browser.send(format!("PLAY pupil{pupil}")).await?;
-    let text = browser.find(PATIENCE, |text| text.starts_with("DISPLAY") || text.starts_with("QUIT")).await?;
-    ensure!(!text.starts_with(b"QUIT"), "{}", text.escape_ascii());
-    Ok((start.elapsed(), [lobby, browser]))
-}
-
-async fn get(visitor: &Visitor, path: &str) -> anyhow::Result<String> {
-    let (status, body) = visitor.request(("GET", path), &[], "").await?;
-    ensure!(status == 200, "{path}: {status}");
-    Ok(String::from_utf8_lossy(&body).into_owned())
 }

@@ -25,7 +25,7 @@ fn scenarios_report_their_figures() {
             "watchers --watchers 3 --turns 20",
             &["3 browsers watch a match of 20 turns", "| from a turn to its last frame, "],
         ),
-        ("class --pupils 3", &["3 pupils behind one address", "| from the address to the first picture of a game |"]),
+        ("class --pupils 3 --lost 1", &["A class of 3 pupils", "All pupils returned to their seats after 1 s."]),
         ("restart --rooms 2 --arrivals 20", &["A hub with 2 rooms, each with a journal of 20 arrivals, was killed."]),
     ] {
         let output = load(&[arguments.split(' ').collect(), vec!["--arcade", hub]].concat());
