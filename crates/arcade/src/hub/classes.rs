@@ -407,6 +407,12 @@ impl Classes {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Each with its code.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let classes: Vec<Arc<Class>> = self.map().values().cloned().collect();
+        classes.iter().filter_map(|class| class.read(|file| format!("{} ({})", class.code, file.name))).collect()
+    }
+
     pub(crate) fn get(&self, code: &str) -> Option<Arc<Class>> {
         self.map().get(code).cloned()
     }
@@ -439,7 +445,9 @@ impl Hub {
         let (token, teacher) = Owner::draw(HostId::Other)?;
         let mut open = self.classes.map();
         if open.len() >= MAX_CLASSES {
-            bail!("the hub has {MAX_CLASSES} classes already; end one of them on the page of its teacher");
+            bail!(
+                "the hub has {MAX_CLASSES} classes already; end one of them on the page of its teacher, or with end-class"
+            );
         }
         let is_taken = |code: &str| {
             open.contains_key(code) || self.rooms.all().iter().any(|room| room.access.code() == Some(code))

@@ -112,6 +112,11 @@ pub(crate) enum Command {
         #[arg(long, value_name = "N", value_parser = whole_number(1..=MAX_CLASS_PLAYERS, 60), allow_negative_numbers = true)]
         players: u32,
     },
+    /// End a class whose teacher has lost the link, and remove its data. An unknown code prints the open classes
+    EndClass {
+        /// The code of its join link
+        code: String,
+    },
     /// Join the ladder of a hub with a program, show the ladder, or leave it
     #[command(subcommand)]
     Ladder(LadderCommand),
@@ -249,6 +254,7 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
                 "Give the first link to the teacher only: it opens rooms, shows results and ends the class."
             )?;
         }
+        Command::EndClass { code } => drop(send(data, &Request::EndClass { code })?),
         Command::RelayBackup => {
             let (_, mut stream) = converse(data, &Request::Backup)?;
             io::copy(&mut stream, &mut out)?;

@@ -217,6 +217,13 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
                 "join": address.for_friends(None, false, &format!("j/{}", class.code)),
             })
         }
+        Request::EndClass { code } => {
+            let Some(class) = hub.classes.get(&code) else {
+                bail!("unknown class \"{}\": open are {}", code.escape_debug(), hub.classes.names().join(", "));
+            };
+            hub.end_class(&class).await?;
+            Value::Null
+        }
         Request::Reports => serde_json::to_value(hub.reports.list())?,
         Request::ClearReport { id } => {
             tokio::task::block_in_place(|| hub.reports.clear(id))?;

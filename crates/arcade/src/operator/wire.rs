@@ -57,6 +57,9 @@ pub(crate) enum Request {
         name: String,
         players: u32,
     },
+    EndClass {
+        code: String,
+    },
     Reports,
     ClearReport {
         id: u64,

@@ -169,6 +169,9 @@ fn names_of_a_list_are_chosen_once_and_free_after_removal() {
     while watcher.0.read().is_ok() {}
     assert_eq!(class.join(&hub, 2, "Ann").0, 200);
     assert!(fails(&hub, &["class", "two  spaces", "--players", "2"]).contains("spaces"));
+    assert!(fails(&hub, &["end-class", "x"]).contains(&format!("open are {} (Networks, group 2)", class.code)));
+    done(&hub, &["end-class", &class.code]);
+    assert_eq!(class.ask(&hub, ("GET", ""), &class.teacher, &Value::Null).0, 404);
 }
 
 #[test]
