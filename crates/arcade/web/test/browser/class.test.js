@@ -64,7 +64,7 @@ test('a teacher opens rooms for pupils who choose their names, downloads results
   await bob.page.getByRole('link', { name: 'Play: Robots 1' }).waitFor();
   await looksGood(bob, 'pupil');
   for (const pupil of [ann, bob]) await pupil.page.getByRole('link', { name: 'Play: Robots 1' }).click();
-  await ann.page.getByRole('link', { name: 'Back to class' }).waitFor();
+  await ann.page.getByRole('link', { name: 'Back to class' }).first().waitFor();
   await ann.page.getByRole('button', { name: 'Rematch' }).waitFor();
   assert.equal(await ann.page.getByRole('button', { name: 'Share' }).count(), 0, 'the names stay in the class');
   await looksGood(ann, 'room');
