@@ -127,7 +127,9 @@ async fn headers(mut response: Response) -> Response {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     // Browsers apply these to documents only. The page has some sixty scripts and style sheets.
-    let is_part = |kind: &HeaderValue| [&b"text/javascript"[..], b"text/css"].iter().any(|part| kind.as_bytes().starts_with(part));
+    let is_part = |kind: &HeaderValue| {
+        [&b"text/javascript"[..], b"text/css"].iter().any(|part| kind.as_bytes().starts_with(part))
+    };
     if !headers.get(header::CONTENT_TYPE).is_some_and(is_part) {
         headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
         headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));

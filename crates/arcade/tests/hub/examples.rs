@@ -1,4 +1,3 @@
-
 use std::io::{BufRead as _, BufReader, Write as _};
 
 use serde_json::json;
