@@ -260,6 +260,7 @@ test('elements under the pointer do not move while other players play', bound, a
   const [ann, eve, zoe] = await Promise.all(['Ann', 'Eve', 'Zoe'].map((name) => Person.come(browser, hub.address, name)));
   for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
   await Promise.all([ann, eve].map((person) => person.reads('Row 1 of 10')));
+  await ann.page.locator('.waiting').waitFor({ state: 'hidden' });
   const where = () => ann.page.locator('.board').evaluate((board) => board.getBoundingClientRect().top);
   const before = await where();
   // All chips together are wider than the line.
