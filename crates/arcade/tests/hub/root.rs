@@ -67,7 +67,7 @@ impl Machine {
         let file = self.path("backup.tar");
         assert!(done(&hub, &["backup", file.to_str().unwrap()]).contains("backup.tar' has "));
         hub.end();
-        self.as_user("rm -rf rooms journals results.db* secret lock control");
+        self.as_user("rm -rf rooms classes journals results.db* secret lock control");
         file
     }
 
