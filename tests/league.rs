@@ -196,7 +196,7 @@ fn program_may_reconnect_to_its_seat_once() {
     ended(Process::run(&mut command), 0);
     assert_eq!(reasons(folder.path(), "Once"), [""; 0]);
     let often = reasons(folder.path(), "Often");
-    assert!(often.len() == 4 && often.iter().all(|why| why.contains("it left the game: ")), "{often:?}");
+    assert!(often.len() == 4 && often.iter().all(|why| why.contains("my seat is gone")), "{often:?}");
     for line in lines(folder.path()) {
         for seat in line["seats"].as_array().unwrap().iter().filter(|seat| seat["player"] != "Easy") {
             assert_eq!(seat["note"], "it reconnected", "{line}");
