@@ -543,7 +543,7 @@ impl<'a> Session<'a> {
     }
 
     /// Plays a game with the first client, without judging messages. A missing message breaks `rule`, or the rule of
-    /// GameEnded after the last turn of a game that is read by all. Returns the messages from the lobby on.
+    /// `GameEnded` after the last turn of a game that is read by all. Returns the messages from the lobby on.
     pub(super) fn blind_game(&mut self, rule: &'static Rule) -> ScenarioResult<Vec<ServerMessage>> {
         if self.judge.has_failed(&WELL_FORMED) {
             // Invalid bytes may follow the last message.
