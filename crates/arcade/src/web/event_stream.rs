@@ -1,4 +1,4 @@
-//! Event streams, for networks that block WebSockets. `GET` of a socket's address with `Arcade-Stream: open` opens one,
+//! Event streams, for networks that block `WebSocket`. `GET` of a socket's address with `Arcade-Stream: open` opens one,
 //! and `POST /frames` with the stream's name in that header sends frames to the hub. No other site may send this
 //! header.
 //!
