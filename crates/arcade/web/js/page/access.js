@@ -131,7 +131,8 @@ export function showLinkPage(main, code) {
   request('/api/join', { code }).then(
     (/** @type {Room & { class?: string }} */ room) => {
       if (left) return;
-      if (room.class) return navigate(`/class#${room.class}`, { replace: true });
+      // A room has a class too, that of its board.
+      if (!room.id) return navigate(`/class#${room.class}`, { replace: true });
       roomStorage.remember(`code ${room.id}`, code.toLowerCase());
       return navigate(`/rooms/${room.id}`);
     },

@@ -14,8 +14,8 @@ const SIZES = [[360, 740], [1366, 768], [1920, 1080]];
 /** @param {string} text */
 const links = (text) => [/^Teacher: +(\S+)$/m, /^Players: +(\S+)$/m].map((line) => new URL(line.exec(text)?.[1] ?? '')).map(({ pathname, hash }) => pathname + hash);
 
-/** Each browser has a key of its own, and no name. */
-const come = () => Person.come(browser, hub.address, '');
+/** Each browser has a key of its own, and no name. Axe measures no animations. */
+const come = () => Person.come(browser, hub.address, '', { reducedMotion: 'reduce' });
 
 /** @param {Person} person */
 const forgive = (person) => {
