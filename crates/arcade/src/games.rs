@@ -189,6 +189,10 @@ impl Options {
         with_kind!(game, K => K::default().into())
     }
 
+    pub(crate) fn duel(game: Game) -> Self {
+        with_kind!(game, K => K::duel().into())
+    }
+
     pub(crate) fn permanent(examples: bool) -> impl Iterator<Item = Self> {
         let rooms = |game| -> Vec<Self> { with_kind!(game, K => K::permanent().into_iter().map(Self::from).collect()) };
         Game::offered(examples).flat_map(rooms)

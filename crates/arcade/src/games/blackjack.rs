@@ -49,6 +49,10 @@ impl GameKind for Options {
     const FRAMES: Frames = Frames::ZeroEndedText;
     const JOIN: Option<&str> = Some(JOIN);
 
+    fn duel() -> Self {
+        Self { rounds: 10, ..Self::default() }
+    }
+
     fn title(&self) -> String {
         match self {
             Self { players: 1, rounds } => format!("a table for one, {rounds} rounds"),

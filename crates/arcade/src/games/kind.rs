@@ -66,6 +66,11 @@ pub(crate) trait GameKind: Clone + Default + PartialEq + Serialize + Deserialize
         vec![Self::default()]
     }
 
+    /// A match of two people in a tournament of a class.
+    fn duel() -> Self {
+        Self::default()
+    }
+
     fn class(&self) -> String {
         STANDARD.to_owned()
     }

@@ -140,6 +140,10 @@ impl GameKind for Options {
         vec![Self::default(), Self::daily()]
     }
 
+    fn duel() -> Self {
+        Self { mode: Mode::Race, ..Self::default() }
+    }
+
     fn class(&self) -> String {
         match self.mode {
             Mode::Solo => class(self.length, self.repeats),

@@ -106,6 +106,11 @@ impl GameKind for Options {
         ]
     }
 
+    fn duel() -> Self {
+        // Both have time to join.
+        Self { countdown: 30, ..Self::default() }
+    }
+
     fn class(&self) -> String {
         self.map.clone()
     }

@@ -106,6 +106,10 @@ impl GameKind for Options {
         ]
     }
 
+    fn duel() -> Self {
+        Self { players: 2, columns: 12, rows: 10, turns: 200, ..Self::default() }
+    }
+
     fn class(&self) -> String {
         ARENA.to_owned()
     }

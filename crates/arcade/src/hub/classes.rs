@@ -605,7 +605,7 @@ impl Hub {
             let tournament = file.tournament.as_ref()?;
             let numbers = tournament.played.last()?.iter().enumerate().filter(|(_, pairing)| needs_room(pairing));
             let numbers: Vec<usize> = numbers.map(|(number, _)| number).collect();
-            Some((tournament.options(), tournament.played.len(), numbers))
+            Some((Options::duel(tournament.game), tournament.played.len(), numbers))
         };
         let Some((options, round, numbers)) = class.read(read).flatten() else { return Ok(()) };
         for number in numbers {

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::{
     MatchPlayer,
     draw::{Pair, round_robin, round_robin_rounds, swiss, swiss_rounds},
 };
-use crate::games::{Game, Options};
+use crate::games::Game;
 
 /// A win in half points.
 const WIN: u32 = 2;
@@ -62,19 +61,6 @@ impl Tournament {
             System::RoundRobin => round_robin_rounds(players.len()),
         };
         Self { system, game, players, rounds, played: vec![] }
-    }
-
-    /// The options of the rooms, for two players.
-    pub(crate) fn options(&self) -> Options {
-        let options = match self.game.name() {
-            // Both players have time to join.
-            "nuggets" => json!({ "game": "nuggets", "countdown": 30 }),
-            "robots" => json!({ "game": "robots", "players": 2, "columns": 12, "rows": 10, "turns": 200 }),
-            "blackjack" => json!({ "game": "blackjack", "players": 2, "rounds": 10 }),
-            "mastermind" => json!({ "game": "mastermind", "mode": "race", "players": 2 }),
-            name => json!({ "game": name }),
-        };
-        serde_json::from_value(options).unwrap_or_else(|_| Options::usual(self.game))
     }
 
     fn pairings(&self) -> impl Iterator<Item = &Pairing> {
@@ -191,6 +177,7 @@ impl Tournament {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::games::Options;
 
     fn result(players: &[(&str, u32, bool)]) -> Vec<MatchPlayer> {
         let player = |&(name, rank, left): &(&str, u32, bool)| MatchPlayer { name: name.into(), rank, score: 0, left };
@@ -267,9 +254,8 @@ mod tests {
     #[test]
     fn rooms_of_all_games_have_two_players() {
         for game in Game::offered(false) {
-            let tournament = Tournament::new(System::Swiss, game, vec![]);
-            assert_eq!(tournament.options().game(), game);
-            assert!(game == Game::Nuggets || tournament.options() != Options::usual(game), "{game:?}");
+            let options = serde_json::to_value(Options::duel(game)).unwrap();
+            assert!(options.get("players").is_none_or(|players| *players == 2), "{options}");
         }
     }
 }
