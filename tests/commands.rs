@@ -95,18 +95,25 @@ fn documents() -> Vec<PathBuf> {
 }
 
 fn follow(document: &Path) -> Vec<String> {
-    let mut programs = vec![];
-    // Commands read files that earlier ones wrote.
+    // Commands read files that earlier ones wrote, except tests of programs, which run in parallel.
     let folder = Folder::new();
-    for command in Code::read(&read(document)).commands() {
-        if command.starts_with("for ") {
-            check_line(command, &folder);
-            continue;
+    let mut programs = vec![];
+    thread::scope(|scope| {
+        for command in Code::read(&read(document)).commands() {
+            if command.starts_with("for ") {
+                check_line(command, &folder);
+                continue;
+            }
+            let typed = Typed::read(command).unwrap_or_else(|| panic!("{}: {command:?}", document.display()));
+            programs.push(typed.program.clone());
+            if typed.program == "conformance" {
+                let folder = &folder;
+                scope.spawn(move || typed.check(folder));
+            } else {
+                typed.check(&folder);
+            }
         }
-        let typed = Typed::read(command).unwrap_or_else(|| panic!("{}: {command:?}", document.display()));
-        typed.check(&folder);
-        programs.push(typed.program);
-    }
+    });
     programs
 }
 

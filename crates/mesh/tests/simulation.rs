@@ -42,24 +42,24 @@ impl Drop for Named {
 
 #[test]
 fn no_fleet_breaks_a_promise() {
-    fleets(if cfg!(debug_assertions) { 100 } else { 400 }, Options::default());
+    fleets(if cfg!(debug_assertions) { 10 } else { 400 }, Options::default());
 }
 
 #[test]
 fn a_lossy_network_breaks_no_promise() {
-    fleets(if cfg!(debug_assertions) { 25 } else { 100 }, Options { calm: true, ..Options::default() });
+    fleets(if cfg!(debug_assertions) { 5 } else { 100 }, Options { calm: true, ..Options::default() });
 }
 
 /// As in frozen virtual machines: leases are useless, and only the fences protect published state.
 #[test]
 fn frozen_clocks_lose_no_sent_state() {
-    fleets(if cfg!(debug_assertions) { 40 } else { 100 }, Options { frozen: true, ..Options::default() });
+    fleets(if cfg!(debug_assertions) { 5 } else { 100 }, Options { frozen: true, ..Options::default() });
 }
 
 /// Heartbeats of the former version are writes of its entry, and it ignores separate ones.
 #[test]
 fn a_rolling_upgrade_breaks_no_promise() {
-    fleets(if cfg!(debug_assertions) { 40 } else { 400 }, Options { mixed: true, ..Options::default() });
+    fleets(if cfg!(debug_assertions) { 5 } else { 400 }, Options { mixed: true, ..Options::default() });
 }
 
 #[test]

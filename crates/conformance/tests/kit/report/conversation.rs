@@ -26,7 +26,7 @@ player.recv(99)
 
 #[test]
 fn report_shows_wrong_byte_and_preceding_messages() {
-    let (report, conversation, last) = breach(&DEALER, DEALS, "grammar", 10_000);
+    let (report, conversation, last) = breach(&DEALER, DEALS, "grammar", 3_000);
     let wrong = last.wrong.unwrap();
     assert_eq!((wrong.offset, wrong.stream_offset, wrong.byte), (16, Some(22), Some(b'o')), "{report}");
     assert_eq!(wrong.text, "expected 'arts'");
