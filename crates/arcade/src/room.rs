@@ -31,14 +31,14 @@ use std::{
 use anyhow::{Context as _, bail};
 use journal_core::JournalWatch;
 use netcore::{HostId, Leave};
-use netshell::Removal;
+use netshell::WardenRequest;
 use serde_json::json;
 use tokio::sync::watch;
 use tracing::info;
 
 pub(crate) use self::ending::RoomOutcome;
 use self::{
-    bans::Removals,
+    bans::Requests,
     bots::Bots,
     ending::EndRequest,
     file::{Access, Owner, RoomFile},
@@ -66,7 +66,7 @@ pub(crate) struct Room {
     pub(crate) bots: Bots,
     pub(crate) roster: Arc<Roster>,
     pub(crate) journal: JournalWatch,
-    removals: Arc<Removals>,
+    requests: Arc<Requests>,
     register: Arc<Register>,
     // The task of the room owns the strong references.
     sender: Weak<watch::Sender<Info>>,
@@ -208,7 +208,15 @@ impl Room {
         let shown = self.roster.mask.host(host);
         self.roster.set_close_reason_of_host(shown, CloseReason::Banned);
         for host in [host, shown] {
-            self.removals.push(Removal::Host(host, "The operator of this hub has banned your address.".to_owned()));
+            self.requests
+                .push(WardenRequest::RemoveHost(host, "The operator of this hub has banned your address.".to_owned()));
+        }
+    }
+
+    /// Sends the client at this address in the room its full state.
+    pub(crate) fn refresh(&self, address: SocketAddr) {
+        if let Some(peer) = self.roster.peer_at(address) {
+            self.requests.push(WardenRequest::Refresh(peer));
         }
     }
 
@@ -216,7 +224,7 @@ impl Room {
         if let Some(seat) = player.seat_address() {
             self.roster.set_close_reason(seat, ending);
         }
-        self.removals.push(Removal::Peer(player.peer, why.to_owned()));
+        self.requests.push(WardenRequest::Remove(player.peer, why.to_owned()));
     }
 
     fn player_at(&self, seat: &str) -> anyhow::Result<Player> {

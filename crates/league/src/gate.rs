@@ -9,7 +9,7 @@ use std::{
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use netcore::{DisconnectReason, Engine, Framing, Link, Protocol, Time};
-use netshell::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Removal, Transport, Warden};
+use netshell::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Transport, Warden, WardenRequest};
 
 use crate::observer::MatchObserver;
 
@@ -220,7 +220,7 @@ impl Warden for SeatWarden {
         None
     }
 
-    fn poll_removal(&mut self, _: &mut Context<'_>) -> Poll<Removal> {
+    fn poll_request(&mut self, _: &mut Context<'_>) -> Poll<WardenRequest> {
         Poll::Pending
     }
 }

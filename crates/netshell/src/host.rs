@@ -18,7 +18,7 @@ use tracing::warn;
 pub use self::held_outputs::{MAX_HELD, SLOW_HOLD};
 use self::{endpoint::Endpoint, gathering::Gathering, held_outputs::HeldOutputs};
 use crate::{
-    Answer, ConnectionEvent, ConnectionId, LogLimit, Observer, Removal, Transport, Warden,
+    Answer, ConnectionEvent, ConnectionId, LogLimit, Observer, Transport, Warden, WardenRequest,
     address::canonical,
     quotas::{Account, RecordingQuota},
 };
@@ -42,7 +42,7 @@ pub struct Host {
     warden: Option<Box<dyn Warden + Send>>,
     recording: RecordingQuota,
     refused_log: LogLimit,
-    removal: Option<Removal>,
+    request: Option<WardenRequest>,
     // Later events may refer to the addresses of peers closed by the current outputs.
     closed: BTreeMap<PeerId, String>,
     next_endpoint: usize,
@@ -84,7 +84,7 @@ impl Host {
             warden: None,
             recording: RecordingQuota::new(Time::ZERO),
             refused_log: LogLimit::new(Time::ZERO),
-            removal: None,
+            request: None,
             closed: BTreeMap::new(),
             next_endpoint: 0,
             gathering: Gathering::default(),
@@ -174,12 +174,12 @@ impl Host {
             return Poll::Pending;
         }
         if let Some(warden) = &mut self.warden
-            && self.removal.is_none()
-            && let Poll::Ready(removal) = warden.poll_removal(context)
+            && self.request.is_none()
+            && let Poll::Ready(request) = warden.poll_request(context)
         {
-            self.removal = Some(removal);
+            self.request = Some(request);
         }
-        if self.removal.is_some() {
+        if self.request.is_some() {
             return Poll::Ready(Ok(()));
         }
         if self.gathering.ends_at(self.now).is_some() {
@@ -207,8 +207,8 @@ impl Host {
         if self.is_full() {
             return Ok(false);
         }
-        if let Some(removal) = self.removal.take() {
-            self.remove(now, &removal);
+        if let Some(request) = self.request.take() {
+            self.carry_out(now, request);
             return Ok(true);
         }
         for _ in 0..self.endpoints.len() {
@@ -325,11 +325,7 @@ impl Host {
             }
             ConnectionEvent::Refreshed { id } => {
                 if let Some(&peer) = at.get(&id) {
-                    self.generation += 1;
-                    if let Some(route) = peers.get_mut(&peer) {
-                        route.since = self.generation;
-                    }
-                    self.input_of(now, peer, Input::Refresh { peer });
+                    self.refresh_peer(now, peer);
                 }
             }
             ConnectionEvent::Closed { id, why } => {

@@ -54,4 +54,4 @@ pub use streams::{ByteStream, Listen, MAX_LAG, Streams, Tcp};
 pub use transport::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Transport, UnknownPeerTicket};
 pub use tune::{MAX_UNACKNOWLEDGED, tune_accepted, tune_stream};
 pub use udp::{DatagramSocket, Ports, Udp};
-pub use warden::{Removal, Warden};
+pub use warden::{Warden, WardenRequest};

@@ -6,13 +6,15 @@ use std::{
 use bytes::Bytes;
 use netcore::{Framing, HostId, Link, PeerId};
 
-/// The peers to remove from a room, and the reason.
+/// A change to the peers of a room that none of them caused. Unknown peers are ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Removal {
-    /// One peer.
-    Peer(PeerId, String),
-    /// All peers of a host.
-    Host(HostId, String),
+pub enum WardenRequest {
+    /// Removes a peer for this reason.
+    Remove(PeerId, String),
+    /// Removes all peers of a host for this reason.
+    RemoveHost(HostId, String),
+    /// Sends a peer its full state, because the program behind its connection was replaced.
+    Refresh(PeerId),
 }
 
 /// Decides which addresses are admitted and in which form the room sees them, and removes peers at the request of the
@@ -21,7 +23,7 @@ pub trait Warden {
     /// Whether a new connection is accepted. A rejected one is never reported to the room.
     fn admits(&mut self, address: SocketAddr) -> bool;
 
-    /// The form of an address that the room, its recording and the observer receive. [`Removal::Host`] and the budgets
+    /// The form of an address that the room, its recording and the observer receive. [`WardenRequest::RemoveHost`] and the budgets
     /// use it too, so it must keep the addresses of one host together. A resumed peer keeps its earlier form.
     fn room_address(&mut self, link: Link, address: SocketAddr) -> SocketAddr {
         let _ = link;
@@ -31,6 +33,6 @@ pub trait Warden {
     /// The message with the reason for a removal, if the protocol has one.
     fn farewell(&self, why: &str, framing: Framing) -> Option<Bytes>;
 
-    /// The next peers to remove.
-    fn poll_removal(&mut self, context: &mut Context<'_>) -> Poll<Removal>;
+    /// The next request.
+    fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<WardenRequest>;
 }

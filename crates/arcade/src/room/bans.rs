@@ -1,4 +1,4 @@
-//! Hosts that the operator has banned, and the removal of peers.
+//! Hosts that the operator has banned, and requests to the host of a room.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -13,7 +13,7 @@ use anyhow::{Context as _, bail};
 use bytes::Bytes;
 use cmdkit::{read_file, replace_file};
 use netcore::{Framing, HostId, Link};
-use netshell::{Removal, Warden};
+use netshell::{Warden, WardenRequest};
 
 use super::roster::Roster;
 use crate::games::Game;
@@ -96,18 +96,18 @@ pub(crate) fn host_text(host: HostId) -> String {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Removals(Mutex<Queue>);
+pub(crate) struct Requests(Mutex<Queue>);
 
 #[derive(Debug, Default)]
 struct Queue {
-    removals: VecDeque<Removal>,
+    requests: VecDeque<WardenRequest>,
     waker: Option<Waker>,
 }
 
-impl Removals {
-    pub(crate) fn push(&self, removal: Removal) {
+impl Requests {
+    pub(crate) fn push(&self, request: WardenRequest) {
         let mut queue = self.queue();
-        queue.removals.push_back(removal);
+        queue.requests.push_back(request);
         let waker = queue.waker.take();
         drop(queue);
         if let Some(waker) = waker {
@@ -123,13 +123,13 @@ impl Removals {
 pub(super) struct Guard {
     game: Game,
     bans: Arc<Bans>,
-    removals: Arc<Removals>,
+    requests: Arc<Requests>,
     roster: Arc<Roster>,
 }
 
 impl Guard {
-    pub(super) const fn new(game: Game, bans: Arc<Bans>, removals: Arc<Removals>, roster: Arc<Roster>) -> Self {
-        Self { game, bans, removals, roster }
+    pub(super) const fn new(game: Game, bans: Arc<Bans>, requests: Arc<Requests>, roster: Arc<Roster>) -> Self {
+        Self { game, bans, requests, roster }
     }
 }
 
@@ -147,10 +147,10 @@ impl Warden for Guard {
         self.game.farewell(why, framing)
     }
 
-    fn poll_removal(&mut self, context: &mut Context<'_>) -> Poll<Removal> {
-        let mut queue = self.removals.queue();
-        if let Some(removal) = queue.removals.pop_front() {
-            return Poll::Ready(removal);
+    fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<WardenRequest> {
+        let mut queue = self.requests.queue();
+        if let Some(request) = queue.requests.pop_front() {
+            return Poll::Ready(request);
         }
         queue.waker = Some(context.waker().clone());
         Poll::Pending

@@ -24,7 +24,7 @@ use tracing::{info, warn};
 use super::{
     Room, RoomOutcome,
     admission::Hints,
-    bans::{Bans, Guard, Removals},
+    bans::{Bans, Guard, Requests},
     bots::{Bots, reopen},
     ending::{EndRequest, Stopped},
     file::{RoomFile, class_directory},
@@ -231,7 +231,7 @@ pub(crate) fn open(
     let sender = Arc::new(sender);
     let bots = Bots::new(game, address, receiver.clone(), Arc::clone(&roster), reopened).with_pace(file.ladder);
     let (entrance, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&roster), place.keep_seats);
-    let (removals, broken) = (Arc::<Removals>::default(), Broken::default());
+    let (requests, broken) = (Arc::<Requests>::default(), Broken::default());
     let setting = Setting {
         game,
         roster: Arc::clone(&roster),
@@ -254,7 +254,7 @@ pub(crate) fn open(
             log: Arc::clone(&place.log),
             left: BTreeMap::new(),
         })
-        .with_warden(Guard::new(game, Arc::clone(&place.bans), Arc::clone(&removals), Arc::clone(&roster)))
+        .with_warden(Guard::new(game, Arc::clone(&place.bans), Arc::clone(&requests), Arc::clone(&roster)))
         .with_transport(web)
         .with_gathering(if game.is_timed() { GATHERING } else { Duration::ZERO });
     let mut host = match sockets {
@@ -302,7 +302,7 @@ pub(crate) fn open(
         bots,
         roster,
         journal: end.watch(),
-        removals,
+        requests,
         register,
         sender: Arc::downgrade(&sender),
         broken: broken.clone(),

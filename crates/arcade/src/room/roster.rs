@@ -421,6 +421,11 @@ impl Roster {
         self.state().peers.get(&peer).copied().filter(|peer| peer.open)
     }
 
+    pub(crate) fn peer_at(&self, address: SocketAddr) -> Option<PeerId> {
+        let state = self.state();
+        state.peers.iter().find(|(_, peer)| peer.open && peer.address == Some(address)).map(|(&id, _)| id)
+    }
+
     pub(crate) fn peers(&self) -> Vec<(PeerId, Link)> {
         self.state().peers.iter().filter(|(_, peer)| peer.open).map(|(&id, peer)| (id, peer.link)).collect()
     }

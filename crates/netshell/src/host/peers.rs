@@ -4,7 +4,7 @@ use netcore::{DisconnectReason, Framing, Input, Link, PeerId, Role, Time};
 
 use super::{Host, Route};
 use crate::quotas::Account;
-use crate::{ConnectionId, Removal, address::canonical};
+use crate::{ConnectionId, WardenRequest, address::canonical};
 
 impl Host {
     pub(super) fn connect(
@@ -39,12 +39,23 @@ impl Host {
         }
     }
 
-    pub(super) fn remove(&mut self, now: Time, removal: &Removal) {
-        let is_meant = |peer: PeerId, route: &Route| match removal {
-            Removal::Peer(meant, _) => peer == *meant,
-            Removal::Host(host, _) => route.account.host == *host,
-        };
-        let (Removal::Peer(_, why) | Removal::Host(_, why)) = removal;
+    /// Sends the full state to a peer that lost it. Earlier outputs are not sent.
+    pub(super) fn refresh_peer(&mut self, now: Time, peer: PeerId) {
+        let Some(route) = self.peers.get_mut(&peer) else { return };
+        self.generation += 1;
+        route.since = self.generation;
+        self.input_of(now, peer, Input::Refresh { peer });
+    }
+
+    pub(super) fn carry_out(&mut self, now: Time, request: WardenRequest) {
+        match request {
+            WardenRequest::Remove(peer, why) => self.remove(now, &why, |meant, _| meant == peer),
+            WardenRequest::RemoveHost(host, why) => self.remove(now, &why, |_, route| route.account.host == host),
+            WardenRequest::Refresh(peer) => self.refresh_peer(now, peer),
+        }
+    }
+
+    fn remove(&mut self, now: Time, why: &str, is_meant: impl Fn(PeerId, &Route) -> bool) {
         let meant = self.peers.iter().filter(|&(&peer, route)| is_meant(peer, route));
         let meant: Vec<(PeerId, Framing)> = meant.map(|(&peer, route)| (peer, route.link.framing())).collect();
         for (peer, framing) in meant {
