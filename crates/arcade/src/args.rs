@@ -86,6 +86,9 @@ pub(crate) struct Args {
     /// follow a game, as in robots=2021,nuggets=2022; the default is any free one. See docs/ladder.md
     #[arg(long, value_name = "GAMES", value_delimiter = ',', value_parser = ladder_game)]
     pub(crate) ladder: Vec<(Game, u16)>,
+    /// How long a program of the ladder may take to reconnect to its match, once a match; 0 disables it
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = whole_number(0..=60_u64, 10), allow_negative_numbers = true)]
+    pub(crate) reconnect: u64,
 
     /// What survives the loss of this hub's machine, with --nats: `node` keeps the part of a room that was copied to
     /// the NATS servers until then; `cluster` keeps all output that was sent, because output is sent only after it is

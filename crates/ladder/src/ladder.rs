@@ -8,7 +8,7 @@ use netcore::{HostId, Time};
 use crate::{
     pairing::{self, ProgramId, Ready, Seat, Waiting},
     records::{NameRecord, NameRecords},
-    settings::Settings,
+    settings::{SILENCE, Settings},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +22,8 @@ pub struct Playing {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// Replaces a waiting program of the same name, so the caller must have verified the name.
+    /// Replaces a waiting program of the same name, so the caller must have verified the name. If a program of this
+    /// name has lost its connection during a match, the new connection replaces it.
     Connected {
         /// Must be new.
         program: ProgramId,
@@ -30,8 +31,10 @@ pub enum Input {
         host: HostId,
         rating: i64,
     },
-    /// Forfeits a running match, unless the program has finished its part.
+    /// Forfeits a running match after [`Settings::reconnect`], unless the program has finished its part.
     Disconnected(ProgramId),
+    /// Forfeits a running match immediately.
+    Removed(ProgramId),
     Requested(ProgramId),
     Answered(ProgramId),
     /// The program owes no more answers, and may leave.
@@ -48,6 +51,11 @@ pub enum Output {
         seats: [Seat; 2],
     },
     Rejected(ProgramId, Rejection),
+    /// The connection of `by` replaces that of `program`, which stays in its match under its number.
+    Reconnected {
+        program: ProgramId,
+        by: ProgramId,
+    },
     /// Also removes the program from the match.
     Forfeited(MatchId, ProgramId, Forfeit),
     /// No opponent is left, or the time is up.
@@ -75,6 +83,9 @@ struct Player {
     number: MatchId,
     // The time of the outstanding request; `None` if no answer is due.
     request: Option<Time>,
+    // When the time to reconnect is over; `None` while the program is connected.
+    lost: Option<Time>,
+    has_reconnected: bool,
     state: PlayerState,
 }
 
@@ -133,7 +144,8 @@ impl Ladder {
             Input::Connected { program, name, host, rating } => {
                 self.arrive(program, Waiting { name, host, rating, since: now }, &mut out);
             }
-            Input::Disconnected(program) => {
+            Input::Disconnected(program) if self.lose_connection(now, program) => {}
+            Input::Disconnected(program) | Input::Removed(program) => {
                 self.waiting.remove(&program);
                 if let Some(number) = self.forfeit(now, program, Forfeit::Left, &mut out) {
                     self.stop(number, &mut out);
@@ -148,12 +160,13 @@ impl Ladder {
                 if let Some(player) =
                     self.players.get_mut(&program).filter(|player| player.state == PlayerState::Playing)
                 {
-                    (player.state, player.request) = (PlayerState::Finished, None);
+                    (player.state, player.request, player.lost) = (PlayerState::Finished, None, None);
                 }
             }
             Input::MatchEnded(number) => self.end(now, number),
             Input::Elapsed => {}
         }
+        self.reconnect(now, &mut out);
         self.apply_time_limits(now, &mut out);
         self.pair(now, &mut out);
         out
@@ -161,13 +174,13 @@ impl Ladder {
 
     /// When to send [`Input::Elapsed`].
     pub fn deadline(&self) -> Option<Time> {
-        let owed =
-            self.players.values().filter_map(|player| player.request).map(|since| since.plus(self.settings.patience));
+        let owed = self.players.values().filter_map(|player| self.due(player));
+        let silent = self.waiting.values().filter_map(|waiting| self.replaced_at(&waiting.name).map(|(_, at)| at));
         let limits = self.playing.iter().filter(|(number, _)| !self.stopped.contains(number));
         let limits = limits.map(|(_, playing)| playing.since.plus(self.settings.limit));
         let is_free = self.playing.len() < self.settings.matches;
         let pairs = is_free.then(|| pairing::due(&self.settings, &self.ready())).flatten();
-        owed.chain(limits).chain(pairs).min()
+        owed.chain(silent).chain(limits).chain(pairs).min()
     }
 
     fn arrive(&mut self, program: ProgramId, mut new: Waiting, out: &mut Vec<Output>) {
@@ -176,6 +189,10 @@ impl Ladder {
             // Inherits the waiting time. Two programs that keep replacing each other would otherwise never play.
             new.since = waiting.since;
             out.push(Output::Rejected(before, Rejection::Replaced));
+        }
+        if self.replaced_at(&new.name).is_some() {
+            self.waiting.insert(program, new);
+            return;
         }
         let hosts = self.waiting.values().map(|waiting| waiting.host);
         let hosts = hosts.chain(self.players.values().map(|player| player.host));
@@ -194,10 +211,64 @@ impl Ladder {
         }
     }
 
+    fn may_reconnect(&self, player: &Player) -> bool {
+        let is_over = self.stopped.contains(&player.number);
+        player.state == PlayerState::Playing
+            && !player.has_reconnected
+            && !self.settings.reconnect.is_zero()
+            && !is_over
+    }
+
+    // Returns whether the program may reconnect.
+    fn lose_connection(&mut self, now: Time, program: ProgramId) -> bool {
+        let until = now.plus(self.settings.reconnect);
+        let may = self.players.get(&program).is_some_and(|player| self.may_reconnect(player));
+        if let Some(player) = self.players.get_mut(&program).filter(|_| may) {
+            player.lost = Some(until);
+        }
+        may
+    }
+
+    // When the program forfeits its match.
+    fn due(&self, player: &Player) -> Option<Time> {
+        player.lost.or_else(|| Some(player.request?.plus(self.settings.patience)))
+    }
+
+    // The player of this name whose connection a new one replaces, and since when.
+    fn replaced_at(&self, name: &str) -> Option<(ProgramId, Time)> {
+        let (program, player) = self.players.iter().find(|(_, player)| player.name == name)?;
+        if !self.may_reconnect(player) {
+            return None;
+        }
+        if player.lost.is_some() {
+            return Some((*program, Time::ZERO));
+        }
+        let silent = player.request.filter(|_| self.settings.datagrams)?;
+        Some((*program, silent.plus(SILENCE)))
+    }
+
+    fn reconnect(&mut self, now: Time, out: &mut Vec<Output>) {
+        let found: Vec<_> = self
+            .waiting
+            .iter()
+            .filter_map(|(by, waiting)| Some((*by, self.replaced_at(&waiting.name)?)))
+            .filter(|(_, (_, since))| *since <= now)
+            .collect();
+        for (by, (program, _)) in found {
+            let (Some(waiting), Some(player)) = (self.waiting.remove(&by), self.players.get_mut(&program)) else {
+                continue;
+            };
+            (player.host, player.lost, player.has_reconnected) = (waiting.host, None, true);
+            // The program needs time to read the state.
+            player.request = player.request.map(|_| now);
+            out.push(Output::Reconnected { program, by });
+        }
+    }
+
     // Returns the forfeited match; `None` if the program does not play.
     fn forfeit(&mut self, now: Time, program: ProgramId, how: Forfeit, out: &mut Vec<Output>) -> Option<MatchId> {
         let player = self.players.get_mut(&program).filter(|player| player.state == PlayerState::Playing)?;
-        (player.state, player.request) = (PlayerState::Lost, None);
+        (player.state, player.request, player.lost) = (PlayerState::Lost, None, None);
         let (number, name) = (player.number, player.name.clone());
         let settings = self.settings.clone();
         self.record(now, &name).add_forfeit(now, &settings);
@@ -213,7 +284,7 @@ impl Ladder {
         for player in
             self.players.values_mut().filter(|player| player.number == number && player.state == PlayerState::Playing)
         {
-            (player.state, player.request) = (PlayerState::Finished, None);
+            (player.state, player.request, player.lost) = (PlayerState::Finished, None, None);
         }
         out.push(Output::Stop(number));
     }
@@ -243,15 +314,12 @@ impl Ladder {
 
     fn apply_time_limits(&mut self, now: Time, out: &mut Vec<Output>) {
         let is_late = |since: Time, most: Duration| since.plus(most) <= now;
-        let silent: Vec<ProgramId> = self
-            .players
-            .iter()
-            .filter(|(_, player)| player.request.is_some_and(|since| is_late(since, self.settings.patience)))
-            .map(|(program, _)| *program)
+        let late = self.players.iter().filter(|(_, player)| self.due(player).is_some_and(|due| due <= now));
+        let late: Vec<_> = late
+            .map(|(program, player)| (*program, if player.lost.is_some() { Forfeit::Left } else { Forfeit::TimedOut }))
             .collect();
         // A match has two seats, so a forfeit leaves no opponent.
-        let lost: Vec<_> =
-            silent.into_iter().filter_map(|program| self.forfeit(now, program, Forfeit::TimedOut, out)).collect();
+        let lost: Vec<_> = late.into_iter().filter_map(|(program, how)| self.forfeit(now, program, how, out)).collect();
         for number in lost {
             self.stop(number, out);
         }
@@ -290,7 +358,10 @@ impl Ladder {
             let Some(Waiting { name, host, .. }) = self.waiting.remove(&program) else { continue };
             names.push(name.clone());
             let request = self.settings.continuous.then_some(now);
-            self.players.insert(program, Player { name, host, number, request, state: PlayerState::Playing });
+            self.players.insert(
+                program,
+                Player { name, host, number, request, lost: None, has_reconnected: false, state: PlayerState::Playing },
+            );
         }
         for (at, name) in names.iter().enumerate() {
             let opponent = names.iter().enumerate().find(|(other, _)| *other != at).map(|(_, name)| name.clone());

@@ -31,5 +31,5 @@ pub use crate::{
     latency::{Latency, LatencyMeter},
     pairing::{ProgramId, Seat, Waiting},
     records::MAX_RECORDS,
-    settings::{FIXED, Settings},
+    settings::{FIXED, SILENCE, Settings},
 };

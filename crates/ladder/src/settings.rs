@@ -5,6 +5,9 @@ use netcore::Level;
 /// Built-in bots have fixed ratings, which anchor all others.
 pub const FIXED: [(Level, i64); 3] = [(Level::Easy, 800), (Level::Normal, 1_000), (Level::Hard, 1_200)];
 
+/// See [`Settings::datagrams`].
+pub const SILENCE: Duration = Duration::from_secs(2);
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     pub matches: usize,
@@ -21,6 +24,11 @@ pub struct Settings {
     /// Every `anchor`th match of a program is against a bot, which keeps ratings comparable.
     pub anchor: u32,
     pub patience: Duration,
+    /// How long a program may take to reconnect, once a match. Zero disables it.
+    pub reconnect: Duration,
+    /// Disconnections are not reported, as on datagrams. A program that has been silent for [`SILENCE`] is replaced by
+    /// another one of its name.
+    pub datagrams: bool,
     /// Programs must act all the time, as in games without turns. Otherwise they answer only requests.
     pub continuous: bool,
     pub limit: Duration,
@@ -40,6 +48,8 @@ impl Default for Settings {
             company: Duration::from_secs(5),
             anchor: 4,
             patience: Duration::from_secs(10),
+            reconnect: Duration::from_secs(10),
+            datagrams: false,
             continuous: false,
             limit: Duration::from_secs(120),
             penalty: (Duration::from_secs(2), Duration::from_secs(120)),

@@ -221,6 +221,10 @@ impl LadderGame for Options {
         format!("JOIN {name}\0").into()
     }
 
+    fn state_start() -> Bytes {
+        Bytes::from_static(b"BEGIN\0")
+    }
+
     fn parse_events(parser: &mut MessageParser, bytes: &[u8]) -> Vec<ProgramEvent> {
         let event = |text: String| match text.as_str() {
             "DECISION" => Some(ProgramEvent::Requested),

@@ -93,6 +93,11 @@ pub(super) trait LadderGame: GameKind {
         Self::farewell(why, Self::link().framing())
     }
 
+    /// The start of the state that a reconnected program receives over a stream, if a room sends no greeting.
+    fn state_start() -> Bytes {
+        Bytes::new()
+    }
+
     /// The message that leaves a room. `None` if the room notices a disconnection.
     fn leave() -> Option<Bytes> {
         None
@@ -117,6 +122,7 @@ by_kind! {
     link() -> Link = K => K::link();
     first(bytes: &[u8]) -> First = K => K::first(bytes);
     join(name: &str) -> Bytes = K => K::join(name);
+    state_start() -> Bytes = K => K::state_start();
     leave() -> Option<Bytes> = K => K::leave();
     refusal(why: &str) -> Option<Bytes> = K => K::refusal(why);
     parse_events(parser: &mut MessageParser, bytes: &[u8]) -> Vec<ProgramEvent> = K => K::parse_events(parser, bytes);

@@ -6,9 +6,10 @@ mod link;
 pub(crate) mod program;
 mod task;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use ladder::Settings;
+use netcore::Link;
 use store::LADDER;
 use tokio::sync::mpsc;
 use tracing::{info, warn};
@@ -33,7 +34,8 @@ const TUNNELS: usize = 16;
 
 impl Hub {
     /// Opens each ladder at its port, where 0 is any free one. Called once, on a runtime.
-    pub(crate) fn open_ladders(self: &Arc<Self>, games: &[(Game, u16)]) -> anyhow::Result<()> {
+    /// A program may reconnect to its match within `reconnect`.
+    pub(crate) fn open_ladders(self: &Arc<Self>, games: &[(Game, u16)], reconnect: Duration) -> anyhow::Result<()> {
         let mut boards = vec![];
         for &(game, port) in games {
             let (sockets, lease) = self.ports.open_at(game.wire(), port)?;
@@ -46,6 +48,8 @@ impl Hub {
                 per_host: MAX_HOST_PROGRAMS,
                 continuous: !game.requests_moves(),
                 limit: game.ladder_limit(),
+                reconnect,
+                datagrams: game.link() == Link::Datagram,
                 ..Settings::default()
             };
             info!(game = game.name(), port = board.port, "the ladder is open to programs");

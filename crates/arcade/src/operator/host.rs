@@ -173,7 +173,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         results.prepared().await;
         // After the database: programs connect immediately, and their names are looked up.
         if !args.ladder.is_empty() {
-            block_in_place(|| hub.open_ladders(&args.ladder))?;
+            block_in_place(|| hub.open_ladders(&args.ladder, Duration::from_secs(args.reconnect)))?;
         }
         let cluster = hub.cluster().cloned();
         let publisher = Publisher::new(Arc::clone(&hub.rooms), Arc::clone(&results), Arc::clone(hub.lists()), cluster)?;

@@ -347,6 +347,63 @@ fn program_on_the_host_of_the_hub_takes_no_seat_at_the_port_of_a_match() {
     receive_until(&player, "DISPLAY");
 }
 
+// Returns the text up to and including `end`.
+fn read_until(stream: &mut TcpStream, end: &[u8]) -> String {
+    let mut received = vec![];
+    let mut byte = [0];
+    while !received.windows(end.len()).any(|bytes| bytes == end) {
+        assert_eq!(stream.read(&mut byte).unwrap(), 1, "{}", String::from_utf8_lossy(&received));
+        received.push(byte[0]);
+    }
+    String::from_utf8_lossy(&received).into_owned()
+}
+
+#[test]
+fn program_reconnects_to_its_match_once() {
+    let games = "blackjack,mastermind,nuggets,robots";
+    let hub = Hub::with(&["--no-default-rooms", "--ladder", games]);
+    let login = join(&hub, "Ann");
+    let first = [b"\0" as &[u8], &[u8::try_from(login.len()).unwrap()], login.as_bytes()].concat();
+    thread::scope(|scope| {
+        for (game, join, start, state) in [
+            ("blackjack", format!("JOIN {login}\0").into_bytes(), b"DECISION\0" as &[u8], b"DECISION\0" as &[u8]),
+            ("mastermind", format!("PLAY {login}\n").into_bytes(), b"TURN 1 ", b"TURN 1 "),
+            ("robots", first, b"\x03Ann", b"\x03Ann"),
+        ] {
+            let hub = &hub;
+            scope.spawn(move || {
+                let connect = || {
+                    let mut stream = connect(door(hub, game));
+                    stream.write_all(&join).unwrap();
+                    stream
+                };
+                let mut program = connect();
+                read_until(&mut program, start);
+                drop(program);
+                let received = read_until(&mut connect(), state);
+                let greeting = ["BEGIN", "ROOM", "\0\u{6}Arcade"].map(|text| received.matches(text).count());
+                assert_eq!(greeting.iter().sum::<usize>(), 1, "{received:?}");
+            });
+        }
+        let join = || {
+            let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            socket.set_read_timeout(Some(PATIENCE)).unwrap();
+            socket.send_to(format!("PLAY {login}").as_bytes(), door(&hub, "nuggets")).unwrap();
+            let mut buffer = vec![0; 1 << 16];
+            let mut next = move || {
+                let length = socket.recv(&mut buffer).unwrap();
+                String::from_utf8_lossy(&buffer[..length]).into_owned()
+            };
+            while next() != "OK A" {}
+            assert!(next().starts_with("GRID "));
+        };
+        join();
+        // The first connection is silent, so the new one replaces it.
+        join();
+        assert_eq!(lost(&ladder(&hub, "nuggets")["recent"], "Ann"), 0);
+    });
+}
+
 #[test]
 fn program_connects_by_websocket() {
     let hub = Hub::with(&["--no-default-rooms", "--ladder", "mastermind,nuggets"]);

@@ -1,4 +1,6 @@
-use ladder::{Forfeit, Input, Ladder, MatchId, Output, ProgramId, Rejection, Seat, Settings};
+use std::time::Duration;
+
+use ladder::{Forfeit, Input, Ladder, MatchId, Output, ProgramId, Rejection, SILENCE, Seat, Settings};
 use netcore::{HostId, Level, Time};
 
 fn at(seconds: u64) -> Time {
@@ -11,7 +13,59 @@ fn connected(program: u64, name: &str, rating: i64) -> Input {
 }
 
 fn turns() -> Ladder {
-    Ladder::new(Settings::default())
+    Ladder::new(Settings { reconnect: Duration::ZERO, ..Settings::default() })
+}
+
+// Ann and Bob play.
+fn paired(settings: Settings) -> Ladder {
+    let mut ladder = Ladder::new(settings);
+    let _ = ladder.input(at(0), connected(1, "Ann", 1_000));
+    let _ = ladder.input(at(0), connected(2, "Bob", 1_000));
+    ladder
+}
+
+#[test]
+fn program_may_reconnect_once_a_match() {
+    // Even if the ladder is full.
+    let mut ladder = paired(Settings { programs: 2, per_host: 2, ..Settings::default() });
+    let _ = ladder.input(at(1), Input::Requested(ProgramId(1)));
+    assert_eq!(ladder.input(at(2), Input::Disconnected(ProgramId(1))), []);
+    assert_eq!(ladder.deadline(), Some(at(12)));
+    let out = ladder.input(at(11), connected(3, "Ann", 1_000));
+    assert_eq!(out, [Output::Reconnected { program: ProgramId(1), by: ProgramId(3) }]);
+    // The time for the answer starts again.
+    assert_eq!((ladder.deadline(), ladder.waiting().len()), (Some(at(21)), 0));
+    let out = ladder.input(at(12), Input::Disconnected(ProgramId(1)));
+    let number = MatchId(0);
+    assert_eq!(out, [Output::Forfeited(number, ProgramId(1), Forfeit::Left), Output::Stop(number)]);
+}
+
+#[test]
+fn program_that_does_not_reconnect_in_time_forfeits() {
+    let mut ladder = paired(Settings::default());
+    let _ = ladder.input(at(2), Input::Disconnected(ProgramId(1)));
+    let out = ladder.input(at(12), Input::Elapsed);
+    let number = MatchId(0);
+    assert_eq!(out, [Output::Forfeited(number, ProgramId(1), Forfeit::Left), Output::Stop(number)]);
+    assert_eq!(ladder.input(at(13), connected(3, "Ann", 1_000)), []);
+    assert_eq!(ladder.waiting().len(), 1);
+}
+
+#[test]
+fn program_on_datagrams_is_replaced_only_after_silence() {
+    let settings = Settings { continuous: true, datagrams: true, ..Settings::default() };
+    let mut ladder = paired(settings);
+    let _ = ladder.input(at(4), Input::Answered(ProgramId(1)));
+    let _ = ladder.input(at(4), Input::Answered(ProgramId(2)));
+    assert_eq!(ladder.input(at(5), connected(3, "Ann", 1_000)), []);
+    assert_eq!(ladder.deadline(), Some(at(4).plus(SILENCE)));
+    let _ = ladder.input(at(5), Input::Answered(ProgramId(1)));
+    assert_eq!(ladder.input(at(6), Input::Elapsed), []);
+    let out = ladder.input(at(7), Input::Elapsed);
+    assert_eq!(out, [Output::Reconnected { program: ProgramId(1), by: ProgramId(3) }]);
+    // Only once a match.
+    assert_eq!(ladder.input(at(7), connected(4, "Ann", 1_000)), []);
+    assert_eq!(ladder.input(at(10), Input::Elapsed), []);
 }
 
 #[test]

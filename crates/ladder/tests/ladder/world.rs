@@ -75,6 +75,7 @@ pub(crate) struct World {
     running: BTreeMap<MatchId, ([Seat; 2], Vec<ProgramId>)>,
     pub(crate) met: BTreeMap<&'static str, u32>,
     pub(crate) matches: u32,
+    pub(crate) reconnected: u32,
     until: Time,
 }
 
@@ -101,6 +102,7 @@ impl World {
             running: BTreeMap::new(),
             met: BTreeMap::new(),
             matches: 0,
+            reconnected: 0,
             until: Time::ZERO,
         };
         for (at, (_, behaviour)) in programs.iter().enumerate() {
@@ -150,7 +152,8 @@ impl World {
                 connection.has_crashed = true;
                 let at = connection.of;
                 self.input(Input::Disconnected(program));
-                self.schedule(1_000..5_000, Event::Connects(at));
+                // Some are too late to reconnect.
+                self.schedule(1_000..20_000, Event::Connects(at));
             }
             Event::Answers(program) => {
                 self.input(Input::Answered(program));
@@ -194,6 +197,13 @@ impl World {
                         wrong => panic!("{wrong:?}"),
                     }
                     self.running.get_mut(&number).expect("it is played").1.push(program);
+                }
+                Output::Reconnected { program, by } => {
+                    let (new, old) = (self.connections.remove(&by), self.connections.get_mut(&program));
+                    let (new, old) = (new.expect("it is connected"), old.expect("it plays"));
+                    assert!(new.of == old.of && old.has_crashed, "{new:?} replaced {old:?}");
+                    old.has_crashed = false;
+                    self.reconnected += 1;
                 }
                 Output::Stop(number) => self.schedule(10..100, Event::Ends(number)),
             }

@@ -1,6 +1,7 @@
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::{Duration, UNIX_EPOCH},
 };
 
@@ -14,7 +15,7 @@ use tokio::sync::mpsc;
 use super::link::ProgramLink;
 use crate::{
     games::Game,
-    room::{info::Row, register::level_name},
+    room::{Room, info::Row, register::level_name},
 };
 
 #[derive(Debug, Default)]
@@ -106,6 +107,10 @@ pub(super) enum Order {
     Dismiss(String),
     /// The room is closed.
     Over,
+    /// Pass the connection to the program with this channel, whose own was lost.
+    HandOver(mpsc::Sender<Order>),
+    /// Continue with this connection.
+    Reconnected(Box<ProgramLink>),
 }
 
 #[derive(Debug)]
@@ -115,6 +120,8 @@ pub(super) struct Table {
     pub(super) join: Bytes,
     /// Bytes of the room that the program already has.
     pub(super) greeting: Bytes,
+    /// The room, and the address of `room` there.
+    pub(super) seat: (Weak<Room>, SocketAddr),
 }
 
 #[derive(Debug)]

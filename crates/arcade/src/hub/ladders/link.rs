@@ -1,4 +1,4 @@
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{future::pending, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use tokio::{
@@ -25,6 +25,8 @@ pub(super) enum ProgramLink {
     Tunnel { inbox: mpsc::Receiver<Bytes>, outbox: mpsc::Sender<Bytes>, datagrams: bool },
     /// Connected to a room.
     Own(UdpSocket),
+    /// The connection has ended. Output is discarded.
+    Lost,
 }
 
 impl ProgramLink {
@@ -46,6 +48,7 @@ impl ProgramLink {
                 into.reserve(DATAGRAM);
                 socket.recv_buf(into).await.map(|_| true)
             }
+            Self::Lost => pending().await,
         }
     }
 
@@ -61,6 +64,7 @@ impl ProgramLink {
                 sent.map_err(|_| io::ErrorKind::TimedOut)?.map_err(|_| io::ErrorKind::BrokenPipe.into())
             }
             Self::Own(socket) => socket.send(bytes).await.map(drop),
+            Self::Lost => Ok(()),
         }
     }
 
@@ -81,7 +85,7 @@ impl ProgramLink {
 
     pub(super) const fn is_datagrams(&self) -> bool {
         match self {
-            Self::Stream(_) => false,
+            Self::Stream(_) | Self::Lost => false,
             Self::Shared { .. } | Self::Own(_) => true,
             Self::Tunnel { datagrams, .. } => *datagrams,
         }

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf as _, Bytes, BytesMut};
 use ladder::{Input, LatencyMeter, ProgramId};
 use netcore::{HostId, Link, Time};
 use rand::{TryRng as _, rngs::SysRng};
@@ -300,7 +300,11 @@ impl Program {
                 order = self.orders.recv() => match order {
                     Some(Order::Play(table)) => break table,
                     Some(Order::Dismiss(why)) => return self.dismiss(&why).await,
-                    Some(Order::Over) | None => return self.line.end().await,
+                    Some(Order::HandOver(orders)) => {
+                        let _ = orders.try_send(Order::Reconnected(Box::new(self.line)));
+                        return;
+                    }
+                    Some(Order::Over | Order::Reconnected(_)) | None => return self.line.end().await,
                 },
                 read = self.line.read(&mut early) => {
                     discarded += early.len();
@@ -314,9 +318,11 @@ impl Program {
         self.play(*table).await;
     }
 
-    async fn play(mut self, Table { mut room, join, greeting }: Table) {
+    async fn play(mut self, Table { mut room, join, greeting, seat }: Table) {
         let (mut received, mut output) = (BytesMut::new(), BytesMut::new());
-        let (mut parser, mut skip) = (MessageParser::default(), greeting);
+        let (mut parser, mut skip) = (MessageParser::default(), greeting.clone());
+        // A reconnected program receives the output of the room from these bytes on.
+        let mut awaited = Bytes::new();
         let begun = Instant::now();
         let now = || Time::ZERO.plus(begun.elapsed());
         let mut pulse = begun;
@@ -348,10 +354,13 @@ impl Program {
                     if !read.unwrap_or(false) {
                         break;
                     }
+                    if !found(&mut output, &mut awaited) {
+                        continue;
+                    }
                     let from = skipped(&output, &mut skip);
                     let events = self.game.parse_events(&mut parser, &output[from..]);
                     if from < output.len() && self.line.write(&output[from..]).await.is_err() {
-                        return self.report(Input::Disconnected(self.id)).await;
+                        self.lose_line().await;
                     }
                     output.clear();
                     if !self.game.requests_moves() {
@@ -372,7 +381,20 @@ impl Program {
                 }
                 // A closed channel is always ready, and would starve the other branches.
                 order = self.orders.recv(), if ends.is_none() => match order {
-                    Some(Order::Over | Order::Play(_)) | None => ends = Some(Instant::now() + LINGER),
+                    Some(Order::Reconnected(line)) => {
+                        self.line = *line;
+                        (parser, skip) = (MessageParser::default(), greeting.clone());
+                        received.clear();
+                        output.clear();
+                        awaited = if greeting.is_empty() { self.game.state_start() } else { greeting.clone() };
+                        let (room, address) = &seat;
+                        if let Some(room) = room.upgrade() {
+                            room.refresh(*address);
+                        }
+                    }
+                    Some(Order::Over | Order::Play(_) | Order::HandOver(_)) | None => {
+                        ends = Some(Instant::now() + LINGER);
+                    }
                     Some(Order::Dismiss(why)) => {
                         // The program leaves first, so that the room records its loss.
                         leave(self.game, room).await;
@@ -382,18 +404,24 @@ impl Program {
                 () = sleep_until(ends.unwrap_or_else(Instant::now)), if ends.is_some() => break,
                 read = self.line.read(&mut received), if !finished || !self.line.is_datagrams() => {
                     if !read.unwrap_or(false) {
-                        self.report(Input::Disconnected(self.id)).await;
-                        if !finished {
-                            return leave(self.game, room).await;
+                        self.lose_line().await;
+                        received.clear();
+                        if finished {
+                            // The seat remains until the other players have finished.
+                            return outlast(room, &mut self.orders).await;
                         }
-                        // The seat remains until the other players have finished.
-                        return outlast(room, &mut self.orders).await;
                     }
                 }
             }
         }
         self.report(Input::Disconnected(self.id)).await;
         self.line.end().await;
+    }
+
+    // The ladder's task decides whether the program may reconnect, or is dismissed.
+    async fn lose_line(&mut self) {
+        self.line = ProgramLink::Lost;
+        self.report(Input::Disconnected(self.id)).await;
     }
 
     async fn dismiss(mut self, why: &str) {
@@ -411,6 +439,21 @@ impl Program {
         // If the ladder's task has ended, the hub is ending.
         let _ = self.ladder_task.send(LadderMessage::Input(input)).await;
     }
+}
+
+// Discards output before the awaited bytes. Returns `false` if they are still awaited.
+fn found(output: &mut BytesMut, awaited: &mut Bytes) -> bool {
+    if awaited.is_empty() {
+        return true;
+    }
+    if let Some(at) = output.windows(awaited.len()).position(|bytes| bytes == &awaited[..]) {
+        output.advance(at);
+        awaited.clear();
+        return true;
+    }
+    // They may arrive in pieces.
+    output.advance(output.len().saturating_sub(awaited.len() - 1));
+    false
 }
 
 // Returns the number of bytes that the program already has.
@@ -507,8 +550,9 @@ mod tests {
         let line = ProgramLink::Shared { socket: Arc::new(door), peer, inbox };
         let program =
             Program { id: ProgramId(1), game: Game::Nuggets, line, orders, ladder_task, latency: Arc::default() };
-        let table =
-            Table { room: ProgramLink::Own(own), join: Bytes::from_static(b"PLAY Ada"), greeting: Bytes::new() };
+        let seat = (Weak::new(), peer);
+        let (join, greeting) = (Bytes::from_static(b"PLAY Ada"), Bytes::new());
+        let table = Table { room: ProgramLink::Own(own), join, greeting, seat };
         assert!(order.try_send(Order::Play(Box::new(table))).is_ok());
         assert!(order.try_send(Order::Over).is_ok());
         drop(order);

@@ -92,7 +92,8 @@ impl LadderTask {
     }
 
     fn process(&mut self, input: Input) {
-        let gone = if let Input::Disconnected(program) = input { Some(program) } else { None };
+        let gone =
+            if let Input::Disconnected(program) | Input::Removed(program) = input { Some(program) } else { None };
         let now = Time::ZERO.plus(self.start.elapsed());
         for output in self.ladder.input(now, input) {
             self.carry_out(&output);
@@ -117,7 +118,7 @@ impl LadderTask {
                 continue;
             };
             order(newcomer, Order::Dismiss(why));
-            gone.push(Input::Disconnected(*program));
+            gone.push(Input::Removed(*program));
         }
         gone
     }
@@ -143,6 +144,13 @@ impl LadderTask {
                 if let Some(newcomer) = self.programs.remove(&program) {
                     order(&newcomer, Order::Dismiss(why.into()));
                 }
+            }
+            Output::Reconnected { program, by } => {
+                let Some(new) = self.programs.remove(&by) else { return };
+                let Some(newcomer) = self.programs.get_mut(&program) else { return };
+                info!(game = self.board.game.name(), name = newcomer.name, "a program has reconnected to its match");
+                newcomer.host = new.host;
+                order(&new, Order::HandOver(newcomer.orders.clone()));
             }
             Output::Forfeited(number, program, how) => {
                 let Some(newcomer) = self.programs.get(&program) else { return };
@@ -296,33 +304,34 @@ async fn gather(hub: &Arc<Hub>, room: &Arc<Room>, Fixture { game, players, .. }:
     Ok(())
 }
 
-async fn sit(room: &Room, game: Game, name: &str, greeting: Bytes) -> anyhow::Result<Table> {
+async fn sit(room: &Arc<Room>, game: Game, name: &str, greeting: Bytes) -> anyhow::Result<Table> {
     let known = |own: SocketAddr, link: Link| {
         // The address in the room, which admits no other client.
         let shown = room.roster.mask.room_address(link, own);
         room.roster.open_seat(shown);
         room.roster.set_names(shown, &[name.to_owned()]);
         room.roster.add_member(shown, name, "");
+        shown
     };
-    let mut line = match game.link() {
+    let (mut line, address) = match game.link() {
         Link::Datagram => {
             let socket = UdpSocket::bind(HERE).await?;
             socket.connect(room.address).await?;
-            known(socket.local_addr()?, Link::Datagram);
-            ProgramLink::Own(socket)
+            let address = known(socket.local_addr()?, Link::Datagram);
+            (ProgramLink::Own(socket), address)
         }
         link => {
             let socket = TcpSocket::new_v4()?;
             socket.bind(HERE)?;
-            known(socket.local_addr()?, link);
+            let address = known(socket.local_addr()?, link);
             let stream = socket.connect(room.address).await?;
             netshell::tune_stream(&stream);
-            ProgramLink::Stream(stream.into())
+            (ProgramLink::Stream(stream.into()), address)
         }
     };
     let join = game.join(name);
     line.write(&join).await?;
-    Ok(Table { room: line, join, greeting })
+    Ok(Table { room: line, join, greeting, seat: (Arc::downgrade(room), address) })
 }
 
 // Waits for the result, or for `stop` to end the match early.
