@@ -50,14 +50,17 @@ pub(crate) struct Tls {
 impl Tls {
     /// Logs flaws that browsers reject.
     pub(crate) fn open(files: Files, names: Vec<String>) -> Result<Self, CertificateError> {
-        let acceptor = RwLock::new(acceptor(&files, &names)?);
-        Ok(Self { files, names, acceptor })
+        let (acceptor, found) = acceptor(&files, &names)?;
+        found.log();
+        Ok(Self { files, names, acceptor: RwLock::new(acceptor) })
     }
 
     /// Open connections are not affected. If the files are unusable, the previous certificate remains.
     pub(crate) fn renew(&self) -> Result<(), CertificateError> {
-        let renewed = acceptor(&self.files, &self.names)?;
+        let (renewed, found) = acceptor(&self.files, &self.names)?;
         *self.acceptor.write().unwrap_or_else(PoisonError::into_inner) = renewed;
+        // After the change, because operators wait for this line.
+        found.log();
         Ok(())
     }
 
@@ -79,16 +82,30 @@ impl fmt::Debug for Tls {
     }
 }
 
+// What the log says about a certificate.
+struct Findings {
+    text: String,
+    flaws: Vec<String>,
+}
+
+impl Findings {
+    fn log(self) {
+        info!("{}", self.text);
+        for flaw in self.flaws {
+            warn!("{flaw}");
+        }
+    }
+}
+
 // Each certificate has its own configuration, so that no earlier session is resumed.
-fn acceptor(files: &Files, names: &[String]) -> Result<TlsAcceptor, CertificateError> {
+fn acceptor(files: &Files, names: &[String]) -> Result<(TlsAcceptor, Findings), CertificateError> {
     let certificate = Certificate::read(files)?;
     let unusable = |error| CertificateError::Unusable { files: files.clone(), error };
     let path = files.certificate.display();
     let ends = certificate.ends().map(|ends| format!(", which ends on {}", format_rfc3339_seconds(ends)));
-    info!("TLS with the certificate in '{path}'{}", ends.unwrap_or_default());
-    for flaw in certificate.flaws(SystemTime::now(), names) {
-        warn!("browsers will reject '{path}': {flaw}");
-    }
+    let text = format!("TLS with the certificate in '{path}'{}", ends.unwrap_or_default());
+    let flaws = certificate.flaws(SystemTime::now(), names).into_iter();
+    let flaws = flaws.map(|flaw| format!("browsers will reject '{path}': {flaw}")).collect();
     let config = ServerConfig::builder_with_provider(Arc::new(provider()))
         .with_safe_default_protocol_versions()
         .map_err(unusable)?;
@@ -96,7 +113,7 @@ fn acceptor(files: &Files, names: &[String]) -> Result<TlsAcceptor, CertificateE
         config.with_no_client_auth().with_cert_resolver(Arc::new(SingleCertAndKey::from(certificate.certified)));
     // The only protocol of the server.
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    Ok((TlsAcceptor::from(Arc::new(config)), Findings { text, flaws }))
 }
 
 pub(super) const fn is_hello(first: u8) -> bool {
