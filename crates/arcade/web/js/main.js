@@ -32,7 +32,7 @@ const later = (module, show) => async (parts, query) => {
 
 const room = () => import('./page/room.js');
 const door = () => import('./page/access.js');
-const school = () => import('./page/school.js');
+const classPage = () => import('./page/class.js');
 const replay = () => import('./page/replay.js');
 const players = () => import('./page/players.js');
 const ladder = () => import('./page/ladder.js');
@@ -42,7 +42,7 @@ const PAGES = [
   [/^\/$/, (_, query) => showLobby(main, first, query)],
   [/^\/rooms\/([\w-]+)$/, later(room, ({ showRoom }, [id], query) => showRoom(main, id, { watching: query.has('watch'), next: query.has('next') }))],
   [/^\/j\/([^/]+)\/?$/, later(door, ({ showLinkPage }, [code]) => showLinkPage(main, code))],
-  [/^\/class$/, later(school, ({ showClass }, _, query) => showClass(main, { projector: query.has('projector') }))],
+  [/^\/class$/, later(classPage, ({ showClass }, _, query) => showClass(main, { projector: query.has('projector') }))],
   [/^\/matches\/([^/]+)$/, later(replay, ({ showReplay }, [id], query) => showReplay(main, id, query))],
   [/^\/ladder$/, later(ladder, ({ showLadder }) => showLadder(main))],
   [/^\/players$/, later(players, ({ showPlayers }) => showPlayers(main))],

@@ -9,8 +9,8 @@ import { number, say, sayIfKnown } from './text.js';
 export function classText(name) {
   if (name === 'standard') return '';
   const [, pegs, repeats] = /^(\d+)(-repeats)?$/.exec(name) ?? [];
-  if (pegs === undefined) return sayIfKnown(`class.${name}`, name);
-  return say(repeats ? 'class.pegs.repeats' : 'class.pegs', { count: Number(pegs) });
+  if (pegs === undefined) return sayIfKnown(`rating.${name}`, name);
+  return say(repeats ? 'rating.pegs.repeats' : 'rating.pegs', { count: Number(pegs) });
 }
 
 /**

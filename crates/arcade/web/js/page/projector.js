@@ -33,16 +33,16 @@ export function showProjector(main, code) {
   const problem = element('p', { class: 'error', role: 'alert' });
   const bar = element(
     'aside',
-    { class: 'projector', 'aria-label': say('school.title') },
-    element('div', {}, name, element('p', { class: 'code', role: 'group', 'aria-label': say('school.code') }, spaced(code.toUpperCase()).replaceAll('-', ' ')), address, problem),
+    { class: 'projector', 'aria-label': say('class.title') },
+    element('div', {}, name, element('p', { class: 'code', role: 'group', 'aria-label': say('class.code') }, spaced(code.toUpperCase()).replaceAll('-', ' ')), address, problem),
     leaders,
   );
   document.body.dataset.projector = '';
   main.before(bar);
   const idle = () => {
-    title(say('school.title'));
+    title(say('class.title'));
     main.dataset.page = 'class';
-    main.replaceChildren(element('h1', { class: 'idle' }, say('school.projector.none')));
+    main.replaceChildren(element('h1', { class: 'idle' }, say('class.projector.none')));
   };
   /** @param {string} id */
   const follow = async (id) => {
@@ -67,7 +67,7 @@ export function showProjector(main, code) {
         ...(tournament
           ? [element('p', { class: 'soft' }, roundText(tournament)), places(tournament, LEADERS)]
           : top.length
-            ? [element('ol', {}, ...top.map(({ name: who, wins }) => element('li', {}, named(who), ' ', say('school.wins', { count: wins }))))]
+            ? [element('ol', {}, ...top.map(({ name: who, wins }) => element('li', {}, named(who), ' ', say('class.wins', { count: wins }))))]
             : []),
       );
       const next = now.follow ?? null;

@@ -63,7 +63,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   const watchers = element('span', { class: 'chip', hidden: true });
   const facts = element('span', { class: 'facts' });
   const rematch = new Rematch({ answer: (ready) => sendToHub({ rematch: ready }), begin: () => playAgain(), leave: () => void leaveRoom(), changed: () => showPlayers() });
-  const classLink = (/** @type {boolean} */ isPrimary) => element('a', { class: isPrimary ? 'button primary' : 'button quiet', href: homeOf(id) }, say('school.back'));
+  const classLink = (/** @type {boolean} */ isPrimary) => element('a', { class: isPrimary ? 'button primary' : 'button quiet', href: homeOf(id) }, say('class.back'));
   const result = new Result(game, rematch.panel, ...(isOfClass ? [classLink] : []));
   const after = new AfterMatch(game, story);
   result.story.append(after.panel);

@@ -28,7 +28,7 @@ export class TeacherTools {
     this.changed = changed;
     this.problem = element('p', { class: 'error', role: 'alert' });
     this.news = element('p', { class: 'soft', role: 'status' });
-    this.address = copyable(say('school.address'));
+    this.address = copyable(say('class.address'));
     this.picture = element('div', { class: 'qr' });
     this.invitation = element(
       'section',
@@ -37,8 +37,8 @@ export class TeacherTools {
       element(
         'div',
         {},
-        element('h2', { id: 'class-join' }, say('school.invite')),
-        element('p', { class: 'code', role: 'group', 'aria-label': say('school.code') }, spaced(first.code.toUpperCase()).replaceAll('-', ' ')),
+        element('h2', { id: 'class-join' }, say('class.invite')),
+        element('p', { class: 'code', role: 'group', 'aria-label': say('class.code') }, spaced(first.code.toUpperCase()).replaceAll('-', ' ')),
         element('div', { class: 'row' }, this.address, copyButton(() => publicAddress(`/j/${this.code}`))),
       ),
     );
@@ -54,19 +54,19 @@ export class TeacherTools {
     this.listed = '';
     this.count = element('span', { class: 'soft' });
     this.pupils = element('ul', { class: 'pupils' });
-    this.members = element('section', { class: 'panel', 'aria-labelledby': 'class-pupils' }, element('h2', { id: 'class-pupils' }, say('school.pupils')), this.count, this.pupils, this.names());
-    this.results = element('p', {}, element('button', { type: 'button', click: () => void this.download() }, say('school.csv')));
+    this.members = element('section', { class: 'panel', 'aria-labelledby': 'class-pupils' }, element('h2', { id: 'class-pupils' }, say('class.pupils')), this.count, this.pupils, this.names());
+    this.results = element('p', {}, element('button', { type: 'button', click: () => void this.download() }, say('class.csv')));
     this.second = element('div');
     this.cup = this.tournament();
     this.manage = element(
       'section',
       { class: 'panel', 'aria-labelledby': 'class-manage' },
-      element('h2', { id: 'class-manage' }, say('school.manage')),
-      element('p', {}, element('a', { class: 'button', href: `/class?projector#${first.code}` }, say('school.projector'))),
-      element('p', {}, element('button', { type: 'button', click: () => void this.invite() }, say('school.second'))),
+      element('h2', { id: 'class-manage' }, say('class.manage')),
+      element('p', {}, element('a', { class: 'button', href: `/class?projector#${first.code}` }, say('class.projector'))),
+      element('p', {}, element('button', { type: 'button', click: () => void this.invite() }, say('class.second'))),
       this.second,
-      element('p', {}, element('button', { type: 'button', click: () => void this.end() }, say('school.end'))),
-      element('p', { class: 'note' }, say('school.end.note')),
+      element('p', {}, element('button', { type: 'button', click: () => void this.end() }, say('class.end'))),
+      element('p', { class: 'note' }, say('class.end.note')),
       this.problem,
       this.news,
     );
@@ -75,7 +75,7 @@ export class TeacherTools {
 
   /** @param {Class} now */
   show(now) {
-    this.count.textContent = say('school.pupils.count', { count: now.members.length, most: now.players });
+    this.count.textContent = say('class.pupils.count', { count: now.members.length, most: now.players });
     const { tournament } = now;
     this.isOpen = tournament?.running === true;
     this.round = tournament?.round ?? 0;
@@ -91,37 +91,37 @@ export class TeacherTools {
   /** @param {string} name */
   pupil(name) {
     const remove = async () => {
-      if (await confirm(say('school.remove.sure', { name }), say('school.remove.lost'), say('owner.remove'), say('page.cancel'))) await this.command({ do: 'remove', name });
+      if (await confirm(say('class.remove.sure', { name }), say('class.remove.lost'), say('owner.remove'), say('page.cancel'))) await this.command({ do: 'remove', name });
     };
     return element('li', { 'data-key': name }, named(name), element('button', { type: 'button', class: 'small', 'data-key': `remove ${name}`, 'aria-label': say('owner.remove.label', { name }), click: () => void remove() }, say('owner.remove')));
   }
 
   /** The form of a tournament. */
   tournament() {
-    const system = element('select', { id: 'cup-system' }, element('option', { value: 'swiss' }, say('school.cup.swiss')), element('option', { value: 'round-robin' }, say('school.cup.robin')));
+    const system = element('select', { id: 'cup-system' }, element('option', { value: 'swiss' }, say('class.cup.swiss')), element('option', { value: 'round-robin' }, say('class.cup.robin')));
     const game = element('select', { id: 'cup-game' }, ...Object.entries(GAMES).map(([name, { title }]) => element('option', { value: name }, title)));
     const submit = async (/** @type {Event} */ event) => {
       event.preventDefault();
-      if (this.isRunning && !(await confirm(say('school.cup.again'), say('school.cup.again.lost'), say('school.cup.start'), say('page.cancel')))) return;
+      if (this.isRunning && !(await confirm(say('class.cup.again'), say('class.cup.again.lost'), say('class.cup.start'), say('page.cancel')))) return;
       await this.command({ do: 'tournament', system: system.value, game: game.value });
     };
     const next = async () => {
-      if (this.isOpen && !(await confirm(say('school.cup.next.sure'), say('school.cup.next.lost'), say('school.cup.next'), say('page.cancel')))) return;
+      if (this.isOpen && !(await confirm(say('class.cup.next.sure'), say('class.cup.next.lost'), say('class.cup.next'), say('page.cancel')))) return;
       await this.command({ do: 'next-round', round: this.round });
     };
-    this.next = element('button', { type: 'button', hidden: true, click: () => void next() }, say('school.cup.next'));
+    this.next = element('button', { type: 'button', hidden: true, click: () => void next() }, say('class.cup.next'));
     return element(
       'section',
       { class: 'panel', 'aria-labelledby': 'class-tournament' },
-      element('h2', { id: 'class-tournament' }, say('school.cup.title')),
+      element('h2', { id: 'class-tournament' }, say('class.cup.title')),
       this.next,
       element(
         'form',
         { submit },
-        element('div', { class: 'fields' }, element('div', { class: 'field' }, element('label', { for: 'cup-system' }, say('school.cup.system')), system), element('div', { class: 'field' }, element('label', { for: 'cup-game' }, say('school.cup.game')), game)),
-        element('button', {}, say('school.cup.start')),
+        element('div', { class: 'fields' }, element('div', { class: 'field' }, element('label', { for: 'cup-system' }, say('class.cup.system')), system), element('div', { class: 'field' }, element('label', { for: 'cup-game' }, say('class.cup.game')), game)),
+        element('button', {}, say('class.cup.start')),
       ),
-      element('p', { class: 'note' }, say('school.cup.note')),
+      element('p', { class: 'note' }, say('class.cup.note')),
     );
   }
 
@@ -129,13 +129,13 @@ export class TeacherTools {
   names() {
     const submit = async (/** @type {Event} */ event) => {
       event.preventDefault();
-      if (await this.command({ do: 'names', names: this.text.value.split('\n') })) this.news.textContent = say('school.names.done');
+      if (await this.command({ do: 'names', names: this.text.value.split('\n') })) this.news.textContent = say('class.names.done');
     };
     return element(
       'details',
       {},
-      element('summary', {}, say('school.names')),
-      element('form', { submit }, element('label', { for: 'class-names' }, say('school.names.label')), this.text, element('p', { class: 'note', id: 'class-names-note' }, say('school.names.note')), element('button', {}, say('school.names.save'))),
+      element('summary', {}, say('class.names')),
+      element('form', { submit }, element('label', { for: 'class-names' }, say('class.names.label')), this.text, element('p', { class: 'note', id: 'class-names-note' }, say('class.names.note')), element('button', {}, say('class.names.save'))),
     );
   }
 
@@ -176,11 +176,11 @@ export class TeacherTools {
     return element(
       'form',
       { class: 'panel open-rooms', submit },
-      element('h3', {}, say('school.open')),
-      element('div', { class: 'fields' }, input(say('new.game'), choice), input(say('school.number'), number), input(say('new.name'), name)),
-      element('details', {}, element('summary', {}, say('school.options')), fields),
+      element('h3', {}, say('class.open')),
+      element('div', { class: 'fields' }, input(say('new.game'), choice), input(say('class.number'), number), input(say('new.name'), name)),
+      element('details', {}, element('summary', {}, say('class.options')), fields),
       error,
-      element('button', { class: 'primary' }, say('school.open.submit')),
+      element('button', { class: 'primary' }, say('class.open.submit')),
     );
   }
 
@@ -206,14 +206,14 @@ export class TeacherTools {
       const { token } = await requestClass(this.code, '/command', { do: 'invite' });
       await fetchPublicAddress();
       const link = publicAddress(`/class#${this.code}.${token}`);
-      this.second.replaceChildren(element('div', { class: 'row' }, copyable(say('school.second.link'), link), copyButton(() => link)), element('p', { class: 'note' }, say('school.second.note')));
+      this.second.replaceChildren(element('div', { class: 'row' }, copyable(say('class.second.link'), link), copyButton(() => link)), element('p', { class: 'note' }, say('class.second.note')));
     } catch (error) {
       this.problem.textContent = errorText(error);
     }
   }
 
   async end() {
-    if (!(await confirm(say('school.end.sure'), say('school.end.lost'), say('school.end'), say('page.cancel')))) return;
+    if (!(await confirm(say('class.end.sure'), say('class.end.lost'), say('class.end'), say('page.cancel')))) return;
     if (await this.command({ do: 'end' })) navigate('/');
   }
 
@@ -244,6 +244,6 @@ export class TeacherTools {
     const answer = await this.fetch('/qr').catch(() => null);
     if (!answer?.ok) return;
     const image = `data:image/svg+xml,${encodeURIComponent(await answer.text())}`;
-    this.picture.replaceChildren(element('img', { src: image, alt: say('school.qr', { name: isolated(this.name) }), width: '200', height: '200' }));
+    this.picture.replaceChildren(element('img', { src: image, alt: say('class.qr', { name: isolated(this.name) }), width: '200', height: '200' }));
   }
 }

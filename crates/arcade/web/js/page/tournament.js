@@ -12,14 +12,14 @@ import { number, say } from '../lib/text.js';
  */
 
 /** @param {Tournament} tournament */
-export const roundText = ({ game, round, rounds, over }) => [GAMES[game].title, over ? say('school.cup.over') : say('school.cup.round', { round, rounds })].join(' · ');
+export const roundText = ({ game, round, rounds, over }) => [GAMES[game].title, over ? say('class.cup.over') : say('class.cup.round', { round, rounds })].join(' · ');
 
 /** @param {Tournament} tournament @param {number} [most] Places that are shown. */
 export const places = ({ table }, most = table.length) =>
   element(
     'table',
     {},
-    element('thead', {}, element('tr', {}, element('th', {}, say('school.scores.name')), element('th', { class: 'number' }, say('school.cup.points')), element('th', { class: 'number' }, say('school.cup.opponents')))),
+    element('thead', {}, element('tr', {}, element('th', {}, say('class.scores.name')), element('th', { class: 'number' }, say('class.cup.points')), element('th', { class: 'number' }, say('class.cup.opponents')))),
     element('tbody', {}, ...table.slice(0, most).map(({ name, points, opponents }) => element('tr', {}, element('td', {}, named(name)), element('td', { class: 'number' }, number(points / 2)), element('td', { class: 'number' }, number(opponents / 2))))),
   );
 
@@ -29,7 +29,7 @@ export class Cup {
     this.own = element('div');
     this.pairings = element('ul', { class: 'pairings' });
     this.table = element('div');
-    this.panel = element('section', { class: 'panel', 'aria-labelledby': 'class-cup', hidden: true }, element('h2', { id: 'class-cup' }, say('school.cup')), this.round, this.own, element('div', { class: 'columns' }, this.pairings, this.table));
+    this.panel = element('section', { class: 'panel', 'aria-labelledby': 'class-cup', hidden: true }, element('h2', { id: 'class-cup' }, say('class.cup')), this.round, this.own, element('div', { class: 'columns' }, this.pairings, this.table));
   }
 
   /** @param {Class} now */
@@ -46,16 +46,16 @@ export class Cup {
 
 /** @param {Pairing} pairing @param {string} you */
 function ownMatch({ one, other, room, points }, you) {
-  if (other === null) return element('p', {}, say('school.cup.bye'));
+  if (other === null) return element('p', {}, say('class.cup.bye'));
   const opponent = one === you ? other : one;
-  if (points !== null || room === null) return element('p', {}, say('school.cup.wait'));
-  return element('div', { class: 'row' }, element('p', {}, say('school.cup.own', { name: opponent })), element('a', { class: 'button primary', href: `/rooms/${room}` }, say('school.cup.play')));
+  if (points !== null || room === null) return element('p', {}, say('class.cup.wait'));
+  return element('div', { class: 'row' }, element('p', {}, say('class.cup.own', { name: opponent })), element('a', { class: 'button primary', href: `/rooms/${room}` }, say('class.cup.play')));
 }
 
 /** @param {Pairing} pairing */
 function line({ one, other, room, points }) {
   const names = other === null ? [named(one)] : [named(one), ' – ', named(other)];
-  const result = other === null ? say('school.cup.free') : points === null ? say('school.cup.open') : `${number(points[0] / 2)} : ${number(points[1] / 2)}`;
-  const watch = room !== null && points === null ? [element('a', { href: `/rooms/${room}?watch`, 'aria-label': say('school.cup.watch', { one, other: other ?? '' }) }, say('page.watch'))] : [];
+  const result = other === null ? say('class.cup.free') : points === null ? say('class.cup.open') : `${number(points[0] / 2)} : ${number(points[1] / 2)}`;
+  const watch = room !== null && points === null ? [element('a', { href: `/rooms/${room}?watch`, 'aria-label': say('class.cup.watch', { one, other: other ?? '' }) }, say('page.watch'))] : [];
   return element('li', { 'data-key': `${one} ${room ?? ''} ${points === null}` }, element('span', {}, ...names), element('span', { class: 'number' }, result), ...watch);
 }

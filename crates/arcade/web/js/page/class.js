@@ -15,7 +15,7 @@ import { Cup } from './tournament.js';
 
 /** @typedef {import('./classes.js').Class} Class */
 
-await sheet('school.css', import.meta.url);
+await sheet('class.css', import.meta.url);
 
 /** Between two updates, in milliseconds. */
 const PAUSE = 3000;
@@ -26,7 +26,7 @@ const PAUSE = 3000;
  * @param {{ projector: boolean }} how
  */
 export function showClass(main, { projector }) {
-  title(say('school.title'));
+  title(say('class.title'));
   main.dataset.page = 'class';
   const [, code, token] = /^#([a-z]{8})(?:\.([\w-]{22}))?$/.exec(location.hash) ?? [];
   let left = false;
@@ -37,7 +37,7 @@ export function showClass(main, { projector }) {
   let leave = () => {};
   const problem = element('p', { class: 'error', role: 'alert' });
   const fail = (/** @type {unknown} */ error) => {
-    main.replaceChildren(element('h1', {}, say('school.title')), element('p', { class: 'error', role: 'alert' }, errorText(error)));
+    main.replaceChildren(element('h1', {}, say('class.title')), element('p', { class: 'error', role: 'alert' }, errorText(error)));
   };
   const update = async () => {
     clearTimeout(timer);
@@ -68,7 +68,7 @@ export function showClass(main, { projector }) {
     return undefined;
   };
   if (code === undefined) {
-    main.replaceChildren(element('h1', {}, say('school.title')), element('p', {}, say('school.link')));
+    main.replaceChildren(element('h1', {}, say('class.title')), element('p', {}, say('class.link')));
   } else {
     if (token !== undefined) {
       storeTeacher(code, token);
@@ -108,9 +108,9 @@ async function showJoinForm(main, code, left) {
     let input;
     const offer = (/** @type {Entry} */ { names, listed }) => {
       input = listed
-        ? element('select', { id: 'pupil', required: true }, element('option', { value: '' }, say('school.name.choose')), ...names.map((name) => element('option', { value: name }, isolated(name))))
+        ? element('select', { id: 'pupil', required: true }, element('option', { value: '' }, say('class.name.choose')), ...names.map((name) => element('option', { value: name }, isolated(name))))
         : element('input', { id: 'pupil', dir: 'auto', required: true, maxlength: String(MAX_NAME * 4), autocomplete: 'nickname', spellcheck: 'false' });
-      place.replaceChildren(element('label', { for: 'pupil' }, say(listed ? 'school.name.list' : 'school.name')), input);
+      place.replaceChildren(element('label', { for: 'pupil' }, say(listed ? 'class.name.list' : 'class.name')), input);
     };
     offer(first);
     const submit = async (/** @type {Event} */ event) => {
@@ -130,7 +130,7 @@ async function showJoinForm(main, code, left) {
     };
     main.replaceChildren(
       element('h1', {}, isolated(first.class)),
-      element('form', { class: 'panel entry', submit }, place, element('p', { class: 'note' }, say('school.name.note')), error, element('button', { class: 'primary' }, say('school.join'))),
+      element('form', { class: 'panel entry', submit }, place, element('p', { class: 'note' }, say('class.name.note')), error, element('button', { class: 'primary' }, say('class.join'))),
     );
   });
 }
@@ -146,7 +146,7 @@ class View {
     this.tools = first.you === undefined ? new TeacherTools(first, changed) : null;
     this.you = element('p', { class: 'soft' });
     this.rooms = element('ul', { class: 'rooms' });
-    this.none = element('p', { class: 'soft' }, say(this.tools ? 'school.rooms.none.teacher' : 'school.rooms.none'));
+    this.none = element('p', { class: 'soft' }, say(this.tools ? 'class.rooms.none.teacher' : 'class.rooms.none'));
     this.scores = element('tbody');
     this.cup = new Cup();
     main.replaceChildren(
@@ -155,15 +155,15 @@ class View {
       problem,
       ...(this.tools ? [this.tools.invitation] : []),
       this.cup.panel,
-      element('section', { 'aria-labelledby': 'class-rooms' }, element('h2', { id: 'class-rooms' }, say('school.rooms')), this.none, this.rooms, ...(this.tools ? [this.tools.open] : [])),
+      element('section', { 'aria-labelledby': 'class-rooms' }, element('h2', { id: 'class-rooms' }, say('class.rooms')), this.none, this.rooms, ...(this.tools ? [this.tools.open] : [])),
       element(
         'div',
         { class: 'columns' },
         element(
           'section',
           { class: 'panel', 'aria-labelledby': 'class-scores' },
-          element('h2', { id: 'class-scores' }, say('school.scores')),
-          element('table', {}, element('thead', {}, element('tr', {}, element('th', {}, say('school.scores.name')), element('th', { class: 'number' }, say('school.scores.wins')), element('th', { class: 'number' }, say('school.scores.matches')))), this.scores),
+          element('h2', { id: 'class-scores' }, say('class.scores')),
+          element('table', {}, element('thead', {}, element('tr', {}, element('th', {}, say('class.scores.name')), element('th', { class: 'number' }, say('class.scores.wins')), element('th', { class: 'number' }, say('class.scores.matches')))), this.scores),
           ...(this.tools ? [this.tools.results] : []),
         ),
         ...(this.tools ? [this.tools.members, this.tools.cup, this.tools.manage] : []),
@@ -173,7 +173,7 @@ class View {
 
   /** @param {Class} now */
   show(now) {
-    this.you.textContent = now.you === undefined ? say('school.teacher') : say('school.you', { name: now.you });
+    this.you.textContent = now.you === undefined ? say('class.teacher') : say('class.you', { name: now.you });
     // The tournament lists its own rooms.
     const others = now.rooms.filter(({ id }) => !now.tournament?.pairings.some(({ room }) => room === id));
     this.none.hidden = others.length > 0;
