@@ -260,6 +260,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   main.toggleAttribute('data-class', isOfClass);
   title(watching ? say('room.watching', { game: gameName }) : gameName);
   const invite = element('button', { type: 'button', class: 'invite', 'aria-haspopup': 'dialog', click: () => (invitation.open(), void share.draw()) }, say('share.title'));
+  const playLink = element('a', { class: 'button primary', href: `/rooms/${id}`, click: () => tabStorage.remember(tab, 'here') }, say(roomStorage.recall(key) === null ? 'page.play' : 'room.here'));
   const panel = element('aside', { class: 'side' }, side, ...(watching || isStoragePersistent() ? [] : [element('p', { class: 'note' }, say('room.forgets'))]), element('span', { class: 'grow' }), offers, element('div', { class: 'invitations' }, ...(isOfClass ? [classLink(false)] : [invite]), reactions.opener), reactions.panel);
   const stage = element('div', { class: 'stage' }, board, reactions.onBoard, waitingRoom.panel, result.panel);
   const endOffer = offerSound(offers);
@@ -285,10 +286,10 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
         'div',
         { class: 'row tools' },
         owner.button,
-          soundButton,
+        soundButton,
         help.button,
         watching
-          ? element('a', { class: 'button primary', href: `/rooms/${id}`, click: () => tabStorage.remember(tab, 'here') }, say(roomStorage.recall(key) === null ? 'page.play' : 'room.here'))
+          ? playLink
           : element('button', { type: 'button', click: leaveRoom }, say('room.leave')),
       ),
     ),
@@ -340,6 +341,12 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     const enterAgain = () => element('button', { type: 'button', class: 'primary again', click: elsewhere ? takeOver : playAgain }, say(label));
     result.end(text, stays, closed ? [] : [enterAgain()]);
     arrange(false);
+    if (closed) removeTools();
+  };
+  /** Removes what a closed room does not offer. */
+  const removeTools = () => {
+    for (const { dialog } of [invitation, owner, reactions]) dialog.close();
+    for (const part of [invite, owner.button, reactions.opener, playLink]) part.remove();
   };
 
   /** Used after a result or a refused socket. Returns whether the room still exists. */

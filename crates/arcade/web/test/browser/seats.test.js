@@ -77,11 +77,16 @@ test('a second tab watches until it takes the seat, and a reopened tab has the s
 
 test('shows why the host closed a room or removed a player', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'brawl' });
-  const [ann, bob] = await Promise.all(['Ann', 'Bob'].map((name) => Person.come(browser, hub.address, name)));
+  const [ann, bob, zoe] = await Promise.all(['Ann', 'Bob', 'Zoe'].map((name) => Person.come(browser, hub.address, name)));
+  await ann.owns(room);
   for (const person of [ann, bob]) {
     await person.go(`/rooms/${room.id}`);
     await person.reads('left');
+    await person.page.getByRole('button', { name: 'Invite friends' }).waitFor();
   }
+  await zoe.go(`/rooms/${room.id}?watch`);
+  await zoe.reads('left');
+  assert.ok(await zoe.page.getByRole('link', { name: 'Play' }).isVisible());
   hub.command('kick', room.id, 'Bob');
   await bob.page.getByText('The host of this arcade removed you from the room.').waitFor();
   hub.command('room', 'close', room.id, '--reason', 'dinner is ready');
@@ -89,8 +94,11 @@ test('shows why the host closed a room or removed a player', bound, async () => 
   for (const { page } of [ann, bob]) {
     await page.getByRole('region', { name: 'Result' }).getByRole('link', { name: 'Lobby' }).waitFor();
     assert.equal(await page.getByRole('button', { name: 'Play again' }).count(), 0);
+    assert.equal(await page.getByRole('button', { name: /^(Invite friends|Your room|Mute players|Say: Hello!)$/ }).count(), 0, 'what a closed room does not offer');
   }
-  await Promise.all([ann.leave(), bob.leave()]);
+  await zoe.page.getByText('This room is closed: dinner is ready.').waitFor();
+  assert.equal(await zoe.page.getByRole('link', { name: 'Play' }).count(), 0);
+  await Promise.all([ann.leave(), bob.leave(), zoe.leave()]);
 });
 
 test('a closed room offers no other match, also beside a result', bound, async () => {
