@@ -129,11 +129,7 @@ impl GameKind for Options {
     }
 
     fn score(score: i64) -> String {
-        match score {
-            0 => "never destroyed".into(),
-            1 => "destroyed once".into(),
-            times => format!("destroyed {times} times"),
-        }
+        if score == 1 { "1 death".into() } else { format!("{score} deaths") }
     }
 
     async fn play<'a>(

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 
 import { GAMES } from '../js/games/index.js';
 import { story } from '../js/games/nuggets/story.js';
+import { tally } from '../js/games/robots/fold.js';
 import { errorOf, language, list, number, say, translate } from '../js/lib/text.js';
 import { winnersText } from '../js/page/labels.js';
 
@@ -16,6 +17,7 @@ test('the page declares Polish as its language', () => {
 test('declines nouns after numbers', () => {
   const said = [0, 1, 2, 5, 12, 22, 25, 112].map((score) => GAMES['nuggets'].score(score));
   assert.deepEqual(said, ['0 bryłek', '1 bryłka', '2 bryłki', '5 bryłek', '12 bryłek', '22 bryłki', '25 bryłek', '112 bryłek']);
+  assert.deepEqual([tally(3, 1), tally(5, 2)], ['3 trafienia, 1 śmierć', '5 trafień, 2 śmierci']);
   assert.equal(number(1234.5, 2), '1234,50');
   assert.equal(number(12_345), '12\u00a0345');
 });

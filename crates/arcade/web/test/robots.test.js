@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { initialState, blast, fold, hitsBy, positionKey } from '../js/games/robots/fold.js';
+import { initialState, blast, fold, hitsBy, positionKey, tally } from '../js/games/robots/fold.js';
 import { frameMarks } from '../js/games/robots/story.js';
 import * as robots from '../js/games/robots/protocol.js';
 import { bytes, hex, vectors } from './support/vectors.js';
@@ -76,6 +76,10 @@ test('attributes hits to the robots that have placed the bombs', () => {
   assert.deepEqual(state.game.hits, [{ turn: 2, by: 1, player: 0 }, { turn: 2, by: 1, player: 1 }]);
   // A robot that hits itself has not hit another one.
   assert.deepEqual([hitsBy(state.game, 0), hitsBy(state.game, 1)], [0, 1]);
+});
+
+test('words hits before deaths', () => {
+  assert.deepEqual([tally(3, 1), tally(1, 0), tally(null, 2)], ['3 hits, 1 death', '1 hit, 0 deaths', '2 deaths']);
 });
 
 test('counts no hits if the page has missed the beginning of the game', () => {

@@ -281,6 +281,8 @@ export const texts = /** @type {const} */ ({
   'series.won': '{name} wins the best of three: {counts}',
   'result.behind': '{gap} behind {name}',
   'result.ahead': '{gap} ahead of {name}',
+  'result.more': '{gap} more than {name}',
+  'result.fewer': '{gap} fewer than {name}',
   'result.one': '{name} wins',
   'result.some': '{names} tie for first place',
   'result.many': '{count} players tie for first place',

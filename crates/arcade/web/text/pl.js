@@ -280,6 +280,8 @@ export const texts = {
   'series.won': '{name} wygrywa serię do dwóch zwycięstw: {counts}',
   'result.behind': '{name} wygrywa o {gap}',
   'result.ahead': '{name} przegrywa o {gap}',
+  'result.more': '{gap} więcej niż {name}',
+  'result.fewer': '{gap} mniej niż {name}',
   'result.one': 'Wygrywa {name}',
   'result.some': 'Pierwsze miejsce dzielą {names}',
   'result.many': 'Pierwsze miejsce dzieli {count} graczy',

@@ -96,6 +96,8 @@ export type Game = {
   bots: boolean;
   /** Whether results show the score of a series of rematches. */
   series?: boolean;
+  /** The lowest score wins. */
+  fewerWins?: boolean;
   /** Each player has a separate game, so seats never run out. */
   isAlone: (room: Room) => boolean;
   picture: () => Picture;

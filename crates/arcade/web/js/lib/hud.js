@@ -2,10 +2,10 @@
 
 import { element } from './dom.js';
 
-/** A number and its label; null hides the figure. @typedef {[value: string | number, label: string] | null} Figure */
+/** Numbers with their labels; null hides the figure. @typedef {[value: string | number, label: string][] | null} Figure */
 
 /** The status line has the same content for screen readers. */
-const figure = () => element('div', { class: 'figure', 'aria-hidden': 'true' }, element('span', { class: 'number' }), element('span', {}));
+const figure = () => element('div', { class: 'figure', 'aria-hidden': 'true' }, element('div', { class: 'numbers' }));
 
 /**
  * @param {HTMLElement} place
@@ -13,7 +13,10 @@ const figure = () => element('div', { class: 'figure', 'aria-hidden': 'true' }, 
  */
 function fill(place, content) {
   place.hidden = content === null;
-  for (const [index, part] of (content ?? []).entries()) place.children[index].textContent = String(part);
+  const numbers = place.children[0];
+  const parts = (content ?? []).flat();
+  if (numbers.children.length !== parts.length) numbers.replaceChildren(...parts.map((_, index) => element('span', index % 2 === 0 ? { class: 'number' } : {})));
+  for (const [index, part] of parts.entries()) numbers.children[index].textContent = String(part);
 }
 
 /** @param {HTMLElement} board */

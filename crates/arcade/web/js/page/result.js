@@ -161,8 +161,9 @@ function headline(rows, mine) {
 function gap(game, rows, mine) {
   const other = mine && rows.find(({ seat, rank }) => seat !== mine.seat && (mine.rank > 1 ? rank === 1 : rank > 1));
   if (!mine || !other) return '';
-  const distance = GAMES[game].gap(Math.abs(mine.score - other.score));
-  return say(mine.rank > 1 ? 'result.behind' : 'result.ahead', { gap: distance, name: other.name });
+  const { gap: distance, fewerWins = false } = GAMES[game];
+  const key = mine.rank > 1 ? (fewerWins ? 'result.more' : 'result.behind') : fewerWins ? 'result.fewer' : 'result.ahead';
+  return say(key, { gap: distance(Math.abs(mine.score - other.score)), name: other.name });
 }
 
 /**

@@ -81,6 +81,8 @@ for (const options of [DESKTOP, PHONE]) {
     const used = options === PHONE ? 0.6 : 0.9;
     assert.ok(board.height >= used * options.viewport.height, `the board is ${board.height} high`);
     assert.ok(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight), 'the page does not scroll');
+    assert.equal(await page.locator('.hud .figure').first().textContent(), '0hits0deaths', 'hits before deaths');
+    assert.equal(await page.locator('.players .own .value').textContent(), '0 deaths');
     assert.equal(await page.getByRole('button', { name: 'Move up' }).isVisible(), options === PHONE, 'buttons for touch');
     assert.equal(await page.locator('.controls kbd:visible').count(), 0);
     // The introduction leaves the board free.
@@ -202,7 +204,7 @@ test('robots: the replay names the player behind each hit, and a player has one 
   await ann.go(`/rooms/${room.id}`);
   const bob = native.robots(room.port, 'Bob');
   const hit = page.locator('.news').getByText('Your own bomb hit you.');
-  const over = resultOf(page).getByText(/^[1-9]\d* deaths? · \d+ hits?$/).first();
+  const over = resultOf(page).getByText(/^\d+ hits?, [1-9]\d* deaths?$/).first();
   // The page ignores keys until it knows its seat, and shows the announcement for eight turns only.
   let announced = false;
   while (!announced) {

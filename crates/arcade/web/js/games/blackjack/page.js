@@ -143,7 +143,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     const [played, rounds] = [win + push + loss + bust, room?.options?.['rounds']];
     const balance = state.bankroll[state.bankroll.length - 1];
     figures.status.dataset.verdict = state.verdict ?? '';
-    figures.show(statusText, [balance > 0 ? `+${balance}` : String(balance).replace('-', '−'), say('blackjack.balance')], typeof rounds === 'number' ? [`${Math.min(played + (state.verdict ? 0 : 1), rounds)}/${rounds}`, say('blackjack.round.short')] : null);
+    figures.show(statusText, [[balance > 0 ? `+${balance}` : String(balance).replace('-', '−'), say('blackjack.balance')]], typeof rounds === 'number' ? [[`${Math.min(played + (state.verdict ? 0 : 1), rounds)}/${rounds}`, say('blackjack.round.short')]] : null);
     const all = say('blackjack.tally', { won: win, drawn: push, lost: loss + bust, bankroll: balance });
     tally.textContent = typeof rounds === 'number' ? `${say('blackjack.tally.rounds', { played, rounds })} ${all}` : all;
     // The dealer sends only the player's own hand.
@@ -228,7 +228,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
   const showView = (text) => {
     const tables = parse(text);
     if (!tables) return;
-    figures.show(tables.length ? '' : say('blackjack.none'), null, tables.length === 1 ? [`${tables[0].played}/${tables[0].rounds}`, say('blackjack.round.short')] : null);
+    figures.show(tables.length ? '' : say('blackjack.none'), null, tables.length === 1 ? [[`${tables[0].played}/${tables[0].rounds}`, say('blackjack.round.short')]] : null);
     felt.replaceChildren(
       ...tables.flatMap(({ number: table, played, rounds, upcard, revealed, seats }) => [
         element(

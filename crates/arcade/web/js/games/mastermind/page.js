@@ -140,7 +140,7 @@ export function play({ board, below, controls, more, live, playable, first, name
       known.replaceChildren();
       rows.replaceChildren();
     }
-    const turn = state.turn ? /** @type {[string, string]} */ ([`${state.turn.turn}/${TURNS}`, say('mastermind.row')]) : null;
+    const turn = state.turn ? /** @type {[string, string][]} */ ([[`${state.turn.turn}/${TURNS}`, say('mastermind.row')]]) : null;
     figures.show(note || status(), turn, null, turn !== null && note === '');
     showAdvice();
     showEnd();

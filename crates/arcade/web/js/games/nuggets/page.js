@@ -225,8 +225,8 @@ export function play({ board, below, more, live, playable, first, name, realName
     const rank = letter === null || isOld() ? null : rankOf(scores, letter);
     figures.show(
       ending || status(state),
-      letter === null || remaining === null ? null : [purse ?? 0, rank === null ? say('seats.you') : say('hud.rank', { rank: ordinal(rank) })],
-      remaining === null ? null : [remaining, say('nuggets.left')],
+      letter === null || remaining === null ? null : [[purse ?? 0, rank === null ? say('seats.you') : say('hud.rank', { rank: ordinal(rank) })]],
+      remaining === null ? null : [[remaining, say('nuggets.left')]],
       ending === '' && remaining !== null,
     );
     // The response to a key comes first.

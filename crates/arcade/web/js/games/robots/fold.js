@@ -140,6 +140,13 @@ function takeTurn(game, settings, turn, events) {
 export const hitsBy = ({ whole, hits }, id) => (whole ? hits.filter(({ by, player }) => by === id && player !== id).length : null);
 
 /**
+ * Hits and deaths in words.
+ * @param {number | null} hits As of `hitsBy`.
+ * @param {number} deaths
+ */
+export const tally = (hits, deaths) => [...(hits === null ? [] : [say('robots.hits', { count: hits })]), say('gap.robots', { count: deaths })].join(', ');
+
+/**
  * An arm ends at the edge, or at the first block, which it covers.
  * @param {Position} position
  * @param {{ width: number, height: number, radius: number }} settings

@@ -7,7 +7,7 @@ import { prefersReducedMotion } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { list, say } from '../../lib/text.js';
 import { draw, layout } from './board.js';
-import { asText, blast, fold, hitsBy, initialState, positionKey, ranking } from './fold.js';
+import { asText, blast, fold, hitsBy, initialState, positionKey, ranking, tally } from './fold.js';
 import { decode, join, move, placeBlock, placeBomb } from './protocol.js';
 
 export { rules } from './rules.js';
@@ -179,11 +179,14 @@ export function play({ board, below, controls, more, live, watching, playable, i
     joinButton.hidden = game !== null || own !== null || joining || state.last !== null;
     if (game) {
       const looking = own !== null || watching ? '' : ` ${say(joining ? 'robots.status.joining' : 'robots.status.looking')}`;
-      const line = say('robots.status.turn', { turn: game.turn, turns: settings.length }) + looking;
       const deaths = own === null ? undefined : game.scores.get(own);
       const hits = own === null ? null : hitsBy(game, own);
-      const label = say('robots.deaths', { count: deaths ?? 0 }) + (hits === null ? '' : ` · ${say('robots.hits', { count: hits })}`);
-      figures.show(line, deaths === undefined ? null : [deaths, label], [`${game.turn}/${settings.length}`, say('robots.turn')], looking === '');
+      const score = deaths === undefined ? '' : ` ${tally(hits, deaths)}.`;
+      const line = say('robots.status.turn', { turn: game.turn, turns: settings.length }) + score + looking;
+      /** @type {import('../../lib/hud.js').Figure} */
+      const figure = deaths === undefined ? null : [[deaths, say('robots.deaths', { count: deaths })]];
+      if (hits !== null) figure?.unshift([hits, say('robots.hits.label', { count: hits })]);
+      figures.show(line, figure, [[`${game.turn}/${settings.length}`, say('robots.turn')]], looking === '');
       if (game.turn - newsTurn >= NEWS) news.textContent = '';
       text.textContent = asText(game, settings, own);
     } else {
@@ -268,7 +271,9 @@ export function play({ board, below, controls, more, live, watching, playable, i
     seat: (seat) => {
       const id = Number(seat);
       const deaths = state.game?.scores.get(id);
-      return { value: deaths === undefined ? '' : `✗ ${deaths}` };
+      if (!state.game || deaths === undefined) return { value: '' };
+      const hits = hitsBy(state.game, id);
+      return { value: say('gap.robots', { count: deaths }), note: hits === null ? '' : say('robots.hits', { count: hits }) };
     },
     anchor: (seat) => {
       const position = state.game?.positions.get(Number(seat));
@@ -280,11 +285,7 @@ export function play({ board, below, controls, more, live, watching, playable, i
     result: () =>
       state.game || !state.last
         ? null
-        : ranking(state.last.players, state.last.scores).map(({ rank, id, name: who, score }) => {
-            const hits = finished && hitsBy(finished, id);
-            const detail = [say('gap.robots', { count: score }), ...(hits === null ? [] : [say('robots.hits', { count: hits })])].join(' · ');
-            return { rank, name: who, seat: String(id), score, detail };
-          }),
+        : ranking(state.last.players, state.last.scores).map(({ rank, id, name: who, score }) => ({ rank, name: who, seat: String(id), score, detail: tally(finished && hitsBy(finished, id), score) })),
     playAgain: () => {
       sayJoin();
       return true;

@@ -3,8 +3,6 @@
 export const texts = /** @type {const} */ ({
   'game.robots': 'Robots',
   'game.robots.line': 'Bomb the others. Fewest deaths win.',
-  'score.robots': { one: 'destroyed once', other: 'destroyed {count} times' },
-  'score.robots.never': 'never destroyed',
   'gap.robots': { one: '{count} death', other: '{count} deaths' },
   'option.robots.players': 'Players',
   'option.robots.players.note': 'The match starts when all robots are taken.',
@@ -48,6 +46,7 @@ export const texts = /** @type {const} */ ({
   'robots.destroyed': 'Your robot was destroyed.',
   'robots.deaths': { one: 'death', other: 'deaths' },
   'robots.hits': { one: '{count} hit', other: '{count} hits' },
+  'robots.hits.label': { one: 'hit', other: 'hits' },
   'robots.turn': 'turn',
   'robots.hit.self': 'Your own bomb hit you.',
   'robots.hit.you': '{name} hit you.',

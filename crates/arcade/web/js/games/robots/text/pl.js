@@ -4,8 +4,6 @@
 export const texts = {
   'game.robots': 'Roboty',
   'game.robots.line': 'Wysadzaj innych. Wygrywa najmniej śmierci.',
-  'score.robots': { one: '{count} zniszczenie', few: '{count} zniszczenia', many: '{count} zniszczeń' },
-  'score.robots.never': 'bez zniszczeń',
   'gap.robots': { one: '{count} śmierć', few: '{count} śmierci', many: '{count} śmierci' },
   'option.robots.players': 'Gracze',
   'option.robots.players.note': 'Mecz zaczyna się, gdy wszystkie roboty są zajęte.',
@@ -49,6 +47,7 @@ export const texts = {
   'robots.destroyed': 'Twój robot wyleciał w powietrze.',
   'robots.deaths': { one: 'śmierć', few: 'śmierci', many: 'śmierci' },
   'robots.hits': { one: '{count} trafienie', few: '{count} trafienia', many: '{count} trafień' },
+  'robots.hits.label': { one: 'trafienie', few: 'trafienia', many: 'trafień' },
   'robots.turn': 'tura',
   'robots.hit.self': 'Trafia cię własna bomba.',
   'robots.hit.you': 'Trafia cię {name}.',
