@@ -176,6 +176,8 @@ export type Play = {
   result?: () => Row[] | null;
   /** The game shows its results itself. */
   ownResult?: boolean;
+  /** The end of the match is still shown, without the result. The game calls `changed` when this is over. */
+  isEnding?: () => boolean;
   /** The loss of a player who leaves now, in a sentence; null if there is none. */
   stake?: () => string | null;
   /** Joins another game over the same connection. Returns false if a new connection is needed. */
@@ -188,7 +190,7 @@ export type Play = {
 export type Mark = { at: number, kind: string, text: string, name?: string, count?: number };
 /** Highlights from the marks of the journal and the result: sentences and their times in milliseconds, best first. */
 export type Story = (marks: Mark[], rows: Row[]) => { at: number, text: string }[];
-/** `note` is a remark such as the age of the score. */
-export type Seat = { value: string; note?: string };
+/** `note` is a remark such as the age of the score. Narrow screens show no `unit`. */
+export type Seat = { value: string; unit?: string; note?: string };
 /** Keys or gestures, and their effects. */
 export type Help = [string, string][];

@@ -141,14 +141,16 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     owner.show(room, mine);
     reactions.allow(!watching && own !== null && !link.ended, nameIn(id));
     if (room.phase === 'playing' && own !== null) seatOfMatch = own;
-    const rows = mine === own ? rowsOfMatch() : null;
+    const isEnding = play.isEnding?.() ?? false;
+    const rows = mine === own && !isEnding ? rowsOfMatch() : null;
     if (!rows) dismissed = undefined;
     // The hub may report the next match before the game starts it.
     const isDismissed = dismissed !== undefined && (dismissed === (room.match ?? null) || room.phase === 'playing');
     const players = rows && !isDismissed ? rows.map(identify) : null;
     if (players) showResult(players);
     else if (mine === own) result.hide();
-    const isWaiting = room.phase === 'lobby' && !room.closing && !isAlone(room) && result.panel.hidden;
+    if (isEnding && !room.closing) result.panel.hidden = true;
+    const isWaiting = room.phase === 'lobby' && !room.closing && !isAlone(room) && !isEnding && result.panel.hidden;
     arrange(isWaiting);
     waitingRoom.show(room, !watching && !hasEnded);
     // Beside a result the players are those of its match.

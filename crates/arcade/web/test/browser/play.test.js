@@ -227,6 +227,20 @@ test('robots: the replay names the player behind each hit, and a player has one 
   await ann.leave();
 });
 
+test('blackjack: the last verdict is shown before the result', bound, async () => {
+  const room = await hub.open({ game: 'blackjack', players: 1, rounds: 1 });
+  const ann = await come();
+  const { page } = ann;
+  await ann.go(`/rooms/${room.id}`);
+  await ann.reads('Hit or stand?');
+  await page.getByRole('button', { name: 'Stand' }).click();
+  await ann.reads(/^(You win|Draw|Dealer wins)\. .*That was the last round\.$/);
+  assert.ok(await resultOf(page).isHidden());
+  assert.ok(await page.locator('.waiting').isHidden());
+  await resultOf(page).waitFor();
+  await ann.leave();
+});
+
 test('blackjack: cards are large, and players are listed once', bound, async () => {
   const room = await hub.open({ game: 'blackjack', players: 2, rounds: 1 });
   const ann = await come();

@@ -35,6 +35,12 @@ const HELP = [
   ['?', say('help.these')],
 ];
 
+/** How long the last verdict is shown before the result, in milliseconds. */
+const LAST_VERDICT = 3000;
+
+/** The round that is played or was played last. @param {{ played: number, rounds: number, upcard: unknown }} table */
+const current = ({ played, rounds, upcard }) => Math.min(rounds, played + (upcard ? 1 : 0));
+
 /**
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
@@ -55,6 +61,10 @@ export function play({ board, below, controls, more, live, watching, playable, n
   /** The last seat of the player, whose table is shown until the next match. @type {string | null} */
   let last = null;
   let waiting = false;
+  /** Until when a verdict is shown that may be the last one, by `performance.now()`. */
+  let endsAt = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let ending;
   /** Whether the dealer's hole card is shown. */
   let isRevealed = false;
   const felt = element('div', { class: 'felt' });
@@ -228,7 +238,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
   const showView = (text) => {
     const tables = parse(text);
     if (!tables) return;
-    figures.show(tables.length ? '' : say('blackjack.none'), null, tables.length === 1 ? [[`${tables[0].played}/${tables[0].rounds}`, say('blackjack.round.short')]] : null);
+    figures.show(tables.length ? '' : say('blackjack.none'), null, tables.length === 1 ? [[`${current(tables[0])}/${tables[0].rounds}`, say('blackjack.round.short')]] : null);
     felt.replaceChildren(
       ...tables.flatMap(({ number: table, played, rounds, upcard, revealed, seats }) => [
         element(
@@ -236,7 +246,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
           { class: 'dealer', 'aria-label': say('blackjack.dealer.table', { number: table }) },
           element('h2', {}, `${say('blackjack.dealer')} `, element('span', { class: 'total' }, !upcard && revealed ? total(revealed) : '')),
           handElement(upcard ? [null, upcard] : (revealed ?? [])),
-          element('p', { class: 'house' }, say('blackjack.round', { played, rounds }) + (upcard && revealed ? ` ${say('blackjack.before', { total: total(revealed) })}` : '')),
+          element('p', { class: 'house' }, say('blackjack.round', { played: current({ played, upcard, rounds }), rounds }) + (upcard && revealed ? ` ${say('blackjack.before', { total: total(revealed) })}` : '')),
         ),
         element(
           'div',
@@ -275,7 +285,12 @@ export function play({ board, below, controls, more, live, watching, playable, n
     if (message.kind === 'decision') {
       live.textContent = say('blackjack.ask.total', { own: total(state.hand) });
     }
-    if (news) changed();
+    if (news) {
+      endsAt = performance.now() + LAST_VERDICT;
+      clearTimeout(ending);
+      ending = setTimeout(changed, LAST_VERDICT + 50);
+      changed();
+    }
     return news;
   };
   const pace = new Pace({
@@ -324,6 +339,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
       best ??= request('/api/blackjack/table').then(byBest);
       return costliest(decisions, await best);
     },
+    isEnding: () => performance.now() < endsAt,
     leaders: () => highest(Object.entries(room?.scores ?? {})),
     seat: (seat) => {
       const won = room?.scores?.[seat];
@@ -331,6 +347,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     },
     stop: () => {
       stopKeys();
+      clearTimeout(ending);
       pace.stop();
     },
   };
