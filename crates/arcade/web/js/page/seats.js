@@ -57,7 +57,7 @@ export class Seats {
     updateChildren(
       this.list,
       ...room.players.map((player) => {
-        const { value, note = '' } = this.describe(player.seat);
+        const { value, unit = '', note = '' } = this.describe(player.seat);
         const isOwn = player.seat === own;
         const tags = [
           ...(isOwn ? [element('span', { class: 'you' }, say('seats.you'))] : []),
@@ -66,7 +66,7 @@ export class Seats {
           ...(note ? [element('span', { class: 'soft' }, note)] : []),
         ];
         const bubble = this.talk.bubble(player.seat, player.name);
-        return element('li', { class: isOwn ? 'own' : '' }, avatar(player.seat || characters(player.name)[0], this.face(player.name), isOwn), element('span', { class: 'meta' }, person(player), ...tags), ...(bubble ? [bubble] : []), element('span', { class: 'value' }, 'score' in player ? '' : value));
+        return element('li', { class: isOwn ? 'own' : '' }, avatar(player.seat || characters(player.name)[0], this.face(player.name), isOwn), element('span', { class: 'meta' }, person(player), ...tags), ...(bubble ? [bubble] : []), element('span', { class: 'value' }, ...('score' in player ? [] : [value, ...(unit ? [' ', element('span', { class: 'unit' }, unit)] : [])])));
       }),
       ...Array.from({ length: shownFree }, (_, index) => {
         const rest = index === MOST_FREE - 1 ? free - index : 1;

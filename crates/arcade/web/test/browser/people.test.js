@@ -66,7 +66,7 @@ test('robots: keeps the robot after a reload during a game', bound, async () => 
   const bob = native.robots(room.port, 'Bob');
   await ann.reads(/Turn \d+ of 1000/);
   await ann.page.reload();
-  await ann.reads(/Turn \d+ of 1000\.$/);
+  await ann.reads(/Turn \d+ of 1000\. \d+ deaths?\.$/);
   await ann.page.getByRole('listitem').filter({ hasText: 'Ann' }).getByText('you').waitFor();
   await ann.page.keyboard.press(' ');
   await ann.page.waitForFunction(() => document.querySelector('pre')?.textContent?.includes('A bomb at'));
@@ -214,7 +214,7 @@ test('plays from the lobby and back by keyboard alone', bound, async () => {
   await tabTo(`Join ${room.id}`);
   await page.keyboard.press('Enter');
   await ann.reads(/Turn \d+ of 20/);
-  const guest = (await page.locator('#who').textContent()) ?? '';
+  const guest = (await page.locator('#who > :last-child').textContent()) ?? '';
   await page.keyboard.press('ArrowRight');
   await page.getByRole('region', { name: 'Result' }).getByText(guest).first().waitFor();
   await tabTo('Lobby');
@@ -234,7 +234,7 @@ test('keys play the game after a click on a button or a list', bound, async () =
   await ann.reads('You are in.');
   await page.getByLabel('Bot level').selectOption('easy');
   await page.getByRole('button', { name: 'Add bot' }).click();
-  await ann.reads(/^Turn \d+ of 100\.$/);
+  await ann.reads(/^Turn \d+ of 100\. 0 hits, 0 deaths\.$/);
   const chosen = page.locator('.controls .chosen');
   /** @param {string} key @param {string} name Of the button of the chosen action. */
   const press = async (key, name) => {

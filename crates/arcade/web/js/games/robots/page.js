@@ -273,7 +273,7 @@ export function play({ board, below, controls, more, live, watching, playable, i
       const deaths = state.game?.scores.get(id);
       if (!state.game || deaths === undefined) return { value: '' };
       const hits = hitsBy(state.game, id);
-      return { value: say('gap.robots', { count: deaths }), note: hits === null ? '' : say('robots.hits', { count: hits }) };
+      return { value: String(deaths), unit: say('robots.deaths', { count: deaths }), note: hits === null ? '' : say('robots.hits', { count: hits }) };
     },
     anchor: (seat) => {
       const position = state.game?.positions.get(Number(seat));
