@@ -27,7 +27,7 @@ export class OwnerDialog {
       event.preventDefault();
       void this.command({ do: 'rename', name: this.name.value.trim() }, say('owner.rename.done'));
     };
-    this.level = levelChoice('owner-level', say('owner.level'));
+    this.level = levelChoice('owner-level');
     this.number = element('select', { id: 'owner-bots' });
     const bots = () => void this.command({ do: 'bots', number: Number(this.number.value), level: this.level.value }, say('owner.bots.done'));
     this.bots = element(

@@ -17,9 +17,9 @@ export const LEVELS = /** @type {const} */ (['easy', 'normal', 'hard']);
 /** Free seats that are shown one by one. */
 const MOST_FREE = 4;
 
-/** @param {string} id @param {string} label */
-export function levelChoice(id, label) {
-  const level = element('select', { id, 'aria-label': label }, ...LEVELS.map((one) => element('option', { value: one }, say(`seats.level.${one}`))));
+/** @param {string} id */
+export function levelChoice(id) {
+  const level = element('select', { id }, ...LEVELS.map((one) => element('option', { value: one }, say(`seats.level.${one}`))));
   level.value = 'normal';
   return level;
 }
@@ -40,8 +40,9 @@ export class Seats {
     this.talk = talk;
     this.list = element('ol', { class: 'players', tabindex: '0', 'aria-label': say('page.players') });
     this.problem = element('p', { class: 'error', role: 'alert' });
-    this.level = levelChoice('bot-level', say('seats.level'));
-    this.panel = element('section', { class: 'seats', 'aria-label': say('page.players') }, this.list, this.level, this.problem);
+    this.level = levelChoice('bot-level');
+    this.choice = element('div', { class: 'level' }, element('label', { for: this.level.id }, say('seats.level')), this.level);
+    this.panel = element('section', { class: 'seats', 'aria-label': say('page.players') }, this.list, this.choice, this.problem);
   }
 
   /**
@@ -61,9 +62,9 @@ export class Seats {
         const isOwn = player.seat === own;
         const tags = [
           ...(isOwn ? [element('span', { class: 'you' }, say('seats.you'))] : []),
+          ...(note ? [element('span', { class: 'soft' }, note)] : []),
           ...(leaders.has(player.seat) ? [element('span', { class: 'tag' }, say('seats.leads'))] : []),
           ...(player.owner ? [element('span', { class: 'tag' }, say('seats.owner'))] : []),
-          ...(note ? [element('span', { class: 'soft' }, note)] : []),
         ];
         const bubble = this.talk.bubble(player.seat, player.name);
         return element('li', { class: isOwn ? 'own' : '' }, avatar(player.seat || characters(player.name)[0], this.face(player.name), isOwn), element('span', { class: 'meta' }, person(player), ...tags), ...(bubble ? [bubble] : []), element('span', { class: 'value' }, ...('score' in player ? [] : [value, ...(unit ? [' ', element('span', { class: 'unit' }, unit)] : [])])));
@@ -74,7 +75,7 @@ export class Seats {
         return element('li', { class: 'empty' }, element('span', { class: 'mark', 'aria-hidden': 'true' }, rest > 1 ? `+${rest}` : '+'), ...(add.length > 0 ? add : [element('span', { class: 'soft' }, say('seats.free', { count: rest }))]));
       }),
     );
-    this.level.hidden = !mayAdd;
+    this.choice.hidden = !mayAdd;
   }
 
   async add() {
