@@ -1,8 +1,10 @@
 // The dialog for the name.
 
 import { errorText, load } from '../lib/api.js';
+import { avatar } from '../lib/avatar.js';
 import { element } from '../lib/dom.js';
-import { MAX_NAME, MAX_WORD, problem, shownName, tidy } from '../lib/names.js';
+import { faceOf } from '../lib/face.js';
+import { MAX_NAME, MAX_WORD, characters, problem, shownName, tidy } from '../lib/names.js';
 import { isStoragePersistent } from '../lib/settings.js';
 import { errorOf, say } from '../lib/text.js';
 import { name, notifyNameChange, onNameChange, provenKey, registerName } from './name-key.js';
@@ -120,7 +122,10 @@ export function nameButton() {
   const show = () => {
     // A long name loses its end, also from right to left.
     place.dir = 'auto';
-    place.textContent = shownName(name());
+    const face = avatar('', faceOf(name()));
+    // The letter is no text, which would have to be part of the label.
+    face.dataset.letter = characters(name())[0] ?? '';
+    place.replaceChildren(face, element('span', {}, shownName(name())));
     place.setAttribute('aria-label', say('name.button', { name: name() }));
   };
   place.addEventListener('click', () => askName(true));

@@ -111,7 +111,7 @@ test('guests can keep the name on their own page only', bound, async () => {
   const { page } = guest;
   await page.route('**/api/players/*', (route) => route.fulfill({ json: { name: 'x', proven: false, bot: false, games: {}, matches: [] } }));
   await guest.go('/');
-  const name = (await page.locator('#who').textContent()) ?? '';
+  const name = (await page.locator('#who > :last-child').textContent()) ?? '';
   const keep = page.getByRole('button', { name: 'Keep this name' });
   for (const [player, count] of /** @type {[string, number][]} */ ([['Zoe', 0], [name, 1]])) {
     await guest.go(`/players/${player}`);
