@@ -40,7 +40,22 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     await check(`/rooms/${robots.id}?watch`, () => ann.reads('Turn'));
     await check(`/rooms/${id('blackjack')}`, () => ann.reads(/Waiting|stand|others|win|draw|dealer|Bust/i));
     await check(`/rooms/${id('blackjack')}?watch`, () => page.locator('main .stage').waitFor());
-    await check(`/rooms/${id('mastermind')}`, () => page.locator('main .board').waitFor());
+    const codes = await hub.open({ game: 'mastermind' });
+    await check(`/rooms/${codes.id}`, async () => {
+      await ann.reads('Row 1 of 10');
+      await page.keyboard.type('1122');
+      await page.keyboard.press('Enter');
+      await ann.reads('Row 2 of 10');
+    });
+    await page.getByRole('button', { name: 'Give up' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();
+    await page.getByRole('button', { name: 'New game' }).waitFor();
+    assert.deepEqual(await findings(ann), [], `the end of mastermind, ${colorScheme}`);
+    const table = await hub.open({ game: 'blackjack', players: 1, rounds: 1 });
+    await native.blackjack(table.port, 'Bob').over;
+    const match = (await hub.room(table.id)).match ?? assert.fail();
+    while (!(await fetch(`${hub.address}/api/matches/${match}/timeline`)).ok) await page.waitForTimeout(100);
+    await check(`/matches/${match}`, () => page.locator('.card').first().waitFor());
     await check('/mastermind', () => page.getByRole('heading', { name: "Today's puzzle" }).waitFor());
     await check('/learn', () => page.locator('.chart td').first().waitFor());
     await answer(page);

@@ -141,9 +141,9 @@ export function play({ board, below, controls, more, live, playable, first, name
       rows.replaceChildren();
     }
     const turn = state.turn ? /** @type {[string, string][]} */ ([[`${state.turn.turn}/${TURNS}`, say('mastermind.row')]]) : null;
-    figures.show(note || status(), turn, null, turn !== null && note === '');
     showAdvice();
     showEnd();
+    figures.show(note || status(), turn, null, (turn !== null || !end.hidden) && note === '');
     guess.disabled = !playing || draft.code() === null;
     back.disabled = !playing || draft.isEmpty();
     hint.disabled = !playing || state.room?.mode === 'race' || draft.length > 6;
@@ -249,7 +249,7 @@ export function play({ board, below, controls, more, live, playable, first, name
         : date
           ? [element('a', { class: 'button primary', href: '/mastermind' }, say('mastermind.next.free'))]
           : [element('button', { type: 'button', class: 'primary', click: () => send(another({ length: Number(length.value), repeats: repeats.value === 'yes' })) }, say('mastermind.next.new')), length, repeats];
-    const shared = element('pre', { class: 'share', tabindex: '0', 'aria-label': say('mastermind.end.result') }, text);
+    const shared = element('pre', { class: 'share', role: 'group', tabindex: '0', 'aria-label': say('mastermind.end.result') }, text);
     const replay = replayOf(own);
     const telling = mostInformativeRow(own);
     const key = [text, ...next.map((one) => one.textContent), code, replay].join();

@@ -52,7 +52,7 @@ export function showPage(main, first) {
       element('p', {}, say('puzzles.today.text', { date: day(date) })),
       ...(streak > 0 ? [element('p', { class: 'soft' }, say('lobby.daily.streak', { count: streak }))] : []),
       ...dailyBars(turns),
-      ...(result ? [element('pre', { class: 'share', tabindex: '0', 'aria-label': say('puzzles.today.result') }, result)] : [element('span', { class: 'holes', 'aria-hidden': 'true' }, ...[...EXAMPLE].map(peg))]),
+      ...(result ? [element('pre', { class: 'share', role: 'group', tabindex: '0', 'aria-label': say('puzzles.today.result') }, result)] : [element('span', { class: 'holes', 'aria-hidden': 'true' }, ...[...EXAMPLE].map(peg))]),
       element(
         'div',
         { class: 'row' },
@@ -74,7 +74,7 @@ export function showPage(main, first) {
             element('span', {}, translate(room.title)),
             ...room.players.map((player) => person(player)),
             element('a', { class: 'button', href: `/rooms/${room.id}?watch` }, say('page.watch')),
-            ...(mode(room) === 'race' && room.taken < room.seats ? [element('a', { class: 'button primary', href: `/rooms/${room.id}` }, say('puzzles.open.join'))] : []),
+            ...(mode(room) === 'race' && room.taken < room.seats ? [element('a', { class: 'button', href: `/rooms/${room.id}` }, say('puzzles.open.join'))] : []),
           ),
         ),
       ),
@@ -141,6 +141,6 @@ function form(name, more, submit) {
     length,
     repeats,
     ...more,
-    element('button', { class: 'primary' }, say('puzzles.begin')),
+    element('button', {}, say('puzzles.begin')),
   );
 }
