@@ -54,7 +54,8 @@ const HELP = [
  */
 export function play({ board, below, more, live, playable, first, name, realName, face, send, seatChanged, changed }) {
   let state = initialState();
-  let whole = false;
+  /** From the start for spectators, if the map is legible. */
+  let whole = !playable && matchMedia('(min-width: 60rem)').matches;
   let zoom = Math.min(ZOOMS.length - 1, Math.max(0, Number(recall('zoom') ?? 0) || 0));
   /** By letter, as the hub sends them. In a rated match they are old, all by the same time. @type {Record<string, number>} */
   let scores = {};
@@ -107,7 +108,7 @@ export function play({ board, below, more, live, playable, first, name, realName
   const mapToggle = toggle(say('nuggets.map.whole'), (on) => {
     whole = on;
     surface.change();
-  });
+  }, whole);
   /** @param {number} by */
   const nearer = (by) => {
     zoom = Math.min(ZOOMS.length - 1, Math.max(0, zoom + by));

@@ -57,7 +57,7 @@ export function picture() {
       context.fillStyle = '#b9c2ca';
       context.textAlign = 'center';
       context.textBaseline = 'middle';
-      context.font = '600 16px system-ui, sans-serif';
+      context.font = `600 ${Math.min(16, width / 9)}px system-ui, sans-serif`;
       context.fillText(say('robots.picture', { there, players }), width / 2, height / 2);
     },
   };
