@@ -21,6 +21,7 @@ export function showNotFound(main) {
 /** @param {HTMLElement} main */
 export function showRoomNotFound(main) {
   title(say('room.missing'));
+  main.dataset.page = 'missing';
   main.replaceChildren(
     element('h1', {}, say('room.missing.heading')),
     element('p', {}, say('room.missing.text')),
