@@ -47,6 +47,7 @@ pub mod client;
 mod config;
 pub mod explosion;
 mod game;
+mod hits;
 mod minstd;
 pub mod protocol;
 pub mod server;
@@ -58,6 +59,7 @@ pub use client::Client;
 pub use config::{Config, ConfigError, MAX_HISTORY, READ_RATE};
 pub use explosion::Blast;
 pub use game::{Game, Robot};
+pub use hits::HitCounter;
 pub use minstd::MinStd;
 pub use protocol::{
     Action, Bomb, BombId, ClientMessage, DrawMessage, Event, GamePicture, Incoming, InputMessage, Malformed,
