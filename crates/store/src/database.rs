@@ -18,7 +18,7 @@ use crate::{
 pub const READERS: u32 = 4;
 
 /// In order. A published migration never changes: a database records its migrations.
-pub(crate) const MIGRATIONS: [(i64, &str, &str); 8] = [
+pub(crate) const MIGRATIONS: [(i64, &str, &str); 9] = [
     (1, "results", include_str!("../migrations/0001_results.sql")),
     (2, "journals", include_str!("../migrations/0002_journals.sql")),
     (3, "bounds", include_str!("../migrations/0003_bounds.sql")),
@@ -27,6 +27,7 @@ pub(crate) const MIGRATIONS: [(i64, &str, &str); 8] = [
     (6, "keys", include_str!("../migrations/0006_keys.sql")),
     (7, "name codes", include_str!("../migrations/0007_name_codes.sql")),
     (8, "outside", include_str!("../migrations/0008_outside.sql")),
+    (9, "challenges", include_str!("../migrations/0009_challenges.sql")),
 ];
 
 /// A database of results. Clones share the connections.

@@ -18,6 +18,7 @@
 #[cfg(test)]
 extern crate self as store;
 
+mod challenges;
 mod connection;
 mod copy;
 mod database;
@@ -36,6 +37,7 @@ mod season;
 #[cfg(test)]
 mod tests;
 
+pub use challenges::{Attempt, Challenge, ChallengeScore};
 pub use copy::Copied;
 pub use database::{READERS, Store};
 pub use devices::{MAX_KEYS, NameChanges, RedeemOutcome, ReplaceOutcome};

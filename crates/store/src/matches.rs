@@ -1,4 +1,4 @@
-use crate::{PlayerKind, Store, StoreError, connection::Row};
+use crate::{ChallengeScore, PlayerKind, Store, StoreError, connection::Row};
 
 pub const MAX_PAGE: u32 = 100;
 
@@ -26,6 +26,9 @@ pub struct Match {
     /// Why the match does not count; empty if it counts.
     #[serde(default)]
     pub casual: String,
+    /// Used to count the match, but not stored with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub challenge: Option<ChallengeScore>,
     /// Best first. A match without players is not stored.
     pub players: Vec<MatchPlayer>,
 }
@@ -116,6 +119,7 @@ fn match_of(row: &Row, id: String) -> Result<Match, StoreError> {
         complete: row.integer(10)? == 1,
         class: row.text(18)?,
         casual: row.text(19)?,
+        challenge: None,
         players: vec![],
     })
 }

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use skillratings::weng_lin::WengLinRating;
 
 use crate::{
-    Match, MatchPlayer, PlayerKind, Store, StoreError,
+    Match, MatchPlayer, PlayerKind, Store, StoreError, challenges,
     connection::Connection,
     database::transaction,
     leaders::average,
@@ -88,6 +88,9 @@ async fn store_match(writer: &mut Connection, mut new: Match) -> Result<bool, St
             writer.execute(text, &[(&new.id).into(), (&new.casual).into()]).await?;
         }
         store_players(writer, &new).await?;
+        if let Some(challenge) = new.challenge {
+            challenges::score(writer, &new.game, (&new.room, &new.id), challenge).await?;
+        }
     }
     Ok(is_new)
 }

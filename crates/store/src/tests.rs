@@ -13,8 +13,8 @@ use tracing::{
 };
 
 use crate::{
-    ALL_TIME, Match, MatchFilter, MatchPlayer, NameChanges, Order, PlayerKind, RedeemOutcome, ReplaceOutcome, RoomTime,
-    Store, StoreError, Trouble,
+    ALL_TIME, Challenge, ChallengeScore, Match, MatchFilter, MatchPlayer, NameChanges, Order, PlayerKind,
+    RedeemOutcome, ReplaceOutcome, RoomTime, Store, StoreError, Trouble,
     connection::{Connection, Role, STATEMENTS},
     database::MIGRATIONS,
     place::DatabaseLocation,
@@ -67,6 +67,15 @@ async fn use_all(store: &Store) {
     daily.players.truncate(1);
     store.record(&daily).await.unwrap();
     store.record(&Match { id: "again".into(), ..daily }).await.unwrap();
+    let challenge = Challenge { game: "nuggets", day: 20_012 };
+    for _ in 0..2 {
+        store.begin_challenge(challenge, &[1; 32], "nuggets-1").await.unwrap();
+    }
+    let scored = Some(ChallengeScore { day: 20_012, score: 7 });
+    store.record(&Match { challenge: scored, ..a_match(1_000_003) }).await.unwrap();
+    store.attempt(challenge, &[1; 32]).await.unwrap();
+    store.challenge_scores(challenge).await.unwrap();
+    store.cancel_challenge(challenge, &[1; 32]).await.unwrap();
     store.note_examined("nuggets.journal", 10, RoomTime::default()).await.unwrap();
     store.journal("nuggets.journal").await.unwrap();
     store.seats("nuggets-1").await.unwrap();
@@ -242,7 +251,7 @@ async fn no_statement_scans_a_table() {
                     // Names and aliases of tables. Subqueries have other names.
                     None => {
                         "matches players standings names name_keys name_codes name_changes journals seats meetings \
-                             attempts p m a o"
+                             attempts challenges p m a o"
                             .split(' ')
                             .any(|table| line.split_whitespace().take(2).eq(["SCAN", table]))
                     }
@@ -290,6 +299,8 @@ async fn fill(connection: &mut Connection, matches: u32) {
         // Few are older than the recorded matches, as in production, where old ones are removed every day.
         "INSERT INTO meetings (day, host, one, other, matches) {s} SELECT n + 11000, 'h', '', 'n' || n, 1 FROM s",
         "INSERT INTO attempts (day, name) {s} SELECT n, 'n' || n FROM s",
+        // Few are older than the recorded one, as in production.
+        "INSERT INTO challenges (game, day, key_hash, room, score) {s} SELECT 'nuggets', 20010 + n / 100, 'k' || n, 'r' || n, n % 250 FROM s",
         "INSERT INTO journals (file, room, title, examined, people) {s} SELECT 'j' || n, 'r', '', 0, 1 FROM s WHERE n <= 2000",
         "INSERT INTO seats (room, address, name, kind, noted) {s} SELECT 'r' || n / 1000, n, 'n', 2, n FROM s",
         "INSERT INTO names (name, key_hash, claimed) {s} SELECT 'n' || n, n, n FROM s WHERE n <= 20000",

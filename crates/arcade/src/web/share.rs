@@ -181,6 +181,7 @@ mod tests {
             complete: true,
             class: String::new(),
             casual: String::new(),
+            challenge: None,
             players: names.iter().map(player).collect(),
         }
     }

@@ -55,7 +55,8 @@ async fn filled(path: &Path) -> Store {
              INSERT INTO name_keys (name, key_hash, added) VALUES ('Bill', '05', 9); \
              INSERT INTO seats VALUES ('nuggets-1', '127.0.0.1:5', 'Ann', 1, 9, 'h', ''); \
              INSERT INTO meetings (day, host, one, other, matches) VALUES (1, 'h', 'a', 'b', 2); \
-             INSERT INTO attempts (day, name) VALUES (1, 'a')"
+             INSERT INTO attempts (day, name) VALUES (1, 'a'); \
+             INSERT INTO challenges (game, day, key_hash, room, score, match_id) VALUES ('robots', 1, '06', 'r', -3, 'm')"
         ),
     )
     .await;

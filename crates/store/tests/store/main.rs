@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 mod boards;
+mod challenges;
 mod copy;
 mod faults;
 mod migration;

@@ -91,6 +91,7 @@ pub(crate) fn a_match(number: u32, game: &str, players: Vec<MatchPlayer>) -> Mat
         complete: true,
         class: "main".into(),
         casual: String::new(),
+        challenge: None,
         players,
     }
 }
