@@ -2,6 +2,7 @@
 //! here; all turn-based games share one.
 
 pub(crate) mod blackjack;
+pub(crate) mod challenge;
 mod counts;
 mod kind;
 pub(crate) mod ladder;
@@ -159,6 +160,8 @@ by_kind! {
     score(score: i64) -> String = K => K::score(score);
     is_lost(score: i64) -> bool = K => K::is_lost(score);
     bot_name(name: &str) -> String = K => K::bot_name(name);
+    has_challenge() -> bool = K => K::challenge(0).is_some();
+    tally() -> Box<dyn challenge::Tally> = K => K::tally();
     painter() -> Box<dyn Painter> = K => Box::new(<K as GameKind>::Painter::default());
     supersedes(before: &Bytes, after: &Bytes) -> bool = K => <K as GameKind>::Engine::supersedes(before, after);
 }
@@ -196,6 +199,14 @@ impl Options {
     pub(crate) fn permanent(examples: bool) -> impl Iterator<Item = Self> {
         let rooms = |game| -> Vec<Self> { with_kind!(game, K => K::permanent().into_iter().map(Self::from).collect()) };
         Game::offered(examples).flat_map(rooms)
+    }
+
+    pub(crate) fn challenge(game: Game, day: u32) -> Option<Self> {
+        with_kind!(game, K => K::challenge(day).map(Self::from))
+    }
+
+    pub(crate) fn seeded(self, seed: [u8; 32]) -> Self {
+        with_options!(self, kind => kind.seeded(seed).into())
     }
 
     pub(crate) fn keyed(self, key: [u8; 32]) -> Self {
@@ -246,6 +257,30 @@ mod tests {
         let map = serde_json::from_str::<Options>(r#"{"game": "nuggets", "map": "../x"}"#).unwrap();
         let Err(error) = engine(&map) else { panic!("there is no such map") };
         assert!(error.to_string().starts_with("there is no map '../x': choose one of main, "), "{error}");
+    }
+
+    #[test]
+    fn challenge_has_one_seed_a_day_and_game_and_no_user_can_choose_it() {
+        let keys = |byte| crate::hub::secret::Secret::of_byte(byte).keys("room");
+        let games: Vec<_> = Game::ALL.into_iter().filter(|game| game.has_challenge()).collect();
+        assert_eq!(games, [Game::Nuggets, Game::Robots]);
+        let mut seeds = BTreeSet::new();
+        for (byte, day, game) in [(1, 7, "nuggets"), (1, 7, "robots"), (1, 8, "nuggets"), (2, 7, "nuggets")] {
+            seeds.insert(keys(byte).challenge(game, day));
+            assert_eq!(keys(byte).challenge(game, day), keys(byte).challenge(game, day));
+        }
+        assert_eq!(seeds.len(), 4);
+        for game in games {
+            let options = Options::challenge(game, 7).unwrap();
+            let seeded = options.clone().seeded([5; 32]);
+            assert_eq!(options.clone().seeded([5; 32]), seeded);
+            assert_ne!(options.clone().seeded([6; 32]), seeded);
+            engine(&seeded).unwrap();
+            let shown = serde_json::to_string(&seeded.without_secrets()).unwrap();
+            assert_eq!(shown, serde_json::to_string(&options).unwrap());
+        }
+        let chosen = serde_json::from_value::<Options>(json!({ "game": "nuggets", "challenge": 7 }));
+        assert!(chosen.is_err());
     }
 
     #[test]

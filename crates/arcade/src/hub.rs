@@ -3,6 +3,7 @@
 pub(crate) mod address;
 mod attendant;
 pub(crate) mod callers;
+pub(crate) mod challenges;
 pub(crate) mod classes;
 pub(crate) mod cluster;
 pub(crate) mod codes;
@@ -277,10 +278,7 @@ impl Hub {
             // The sockets and timers of the room belong to the runtime that runs it.
             let _context = handle.enter();
             let wire = file.options.game().wire();
-            // Programs of the ladder connect to its own port, and members of a class are browsers; this port is for the
-            // hub itself.
-            let is_for_hub = file.ladder || file.access.class().is_some();
-            let opened = if is_for_hub { self.ports.open_here(wire) } else { self.ports.open(wire, file.port) };
+            let opened = if file.is_for_hub() { self.ports.open_here(wire) } else { self.ports.open(wire, file.port) };
             let (sockets, lease) = opened?;
             let keys = self.secret.keys(&file.id);
             file.shared = self.cluster.is_some();
@@ -333,7 +331,8 @@ impl Hub {
     fn renew(self: &Arc<Self>, room: &Room) {
         let _opening = self.rooms.opening();
         // The room was closed after the restart was requested.
-        if room.is_to_close() {
+        // A challenge has one match.
+        if room.is_to_close() || room.access.challenge().is_some() {
             return self.rooms.remove(room);
         }
         room.bots.dismiss();

@@ -11,6 +11,7 @@ mod proxied;
 mod replays;
 mod results;
 mod room;
+mod today;
 mod web;
 
 use std::process::ExitCode;

@@ -15,7 +15,7 @@ use store::Match;
 use tokio::task::{JoinError, spawn_blocking};
 use tracing::warn;
 
-use self::track::{ReplayRequest, Timeline, Track};
+use self::track::{ReplayRequest, Seal, Timeline, Track};
 pub(crate) use self::{frames::Frames, track::ReplayError};
 use crate::games::{Game, GameKind, with_kind};
 
@@ -47,7 +47,7 @@ impl Replays {
         self.path(found).is_some_and(|path| journal_core::exists(&path))
     }
 
-    /// Omits the seats while they must stay secret; `today` is in days since 1970. `turn` is held until the work is
+    /// Fails while the match must stay secret, and omits its seats if only they must; `today` is in days since 1970. `turn` is held until the work is
     /// done, even if the caller is dropped.
     pub(crate) async fn timeline(
         &self,
@@ -56,12 +56,13 @@ impl Replays {
         turn: impl Send + 'static,
     ) -> Result<Timeline, ReplayError> {
         let track = self.replay(found, turn, |_, track| Ok(track)).await?;
-        let seats = if is_sealed(&track, today) { vec![] } else { track.seats.clone() };
+        check_seal(&track, false, today)?;
+        let seats = if check_seal(&track, true, today).is_err() { vec![] } else { track.seats.clone() };
         Ok(Timeline { length: track.length(), seats, marks: track.marks.clone() })
     }
 
     /// Messages to a watcher, or to the player at a seat, in an interval in milliseconds since the start. Seats of
-    /// today's puzzle are not available, because they would reveal its code.
+    /// today's puzzle are not available, because they would reveal its code, and nothing of today's challenge.
     pub(crate) async fn frames(
         &self,
         found: &Match,
@@ -72,16 +73,14 @@ impl Replays {
     ) -> Result<Frames, ReplayError> {
         let to = to.min(from.saturating_add(MAX_STRETCH));
         self.replay(found, turn, move |game, track| {
-            if seat.is_some() && is_sealed(&track, today) {
-                return Err(ReplayError::Today);
-            }
+            check_seal(&track, seat.is_some(), today)?;
             let game = Game::named(game).ok_or_else(unknown)?;
             with_kind!(game, K => frames::frames::<<K as GameKind>::Engine>(&track, seat.as_deref(), from, to))
         })
         .await
     }
 
-    /// The match as lines of JSON after `first`. The actions in a match of today's puzzle are not available.
+    /// The match as lines of JSON after `first`. The actions in a match of today's puzzle or challenge are not available.
     pub(crate) async fn lines(
         &self,
         found: &Match,
@@ -90,9 +89,7 @@ impl Replays {
         turn: impl Send + 'static,
     ) -> Result<String, ReplayError> {
         self.replay(found, turn, move |game, track| {
-            if is_sealed(&track, today) {
-                return Err(ReplayError::Today);
-            }
+            check_seal(&track, true, today)?;
             let game = Game::named(game).ok_or_else(unknown)?;
             with_kind!(game, K => lines::lines::<<K as GameKind>::Engine>(&track, first))
         })
@@ -152,9 +149,14 @@ impl Replays {
     }
 }
 
-// Whether the puzzle may still be played: it is today's, or a later one after the clock was set back.
-fn is_sealed(track: &Track, today: u32) -> bool {
-    track.day.is_some_and(|day| day >= today)
+// Fails while the puzzle or challenge may still be played: it is today's, or a later one after the clock was set back.
+// `for_seat` is whether the request is for the view or the actions of players.
+fn check_seal(track: &Track, for_seat: bool, today: u32) -> Result<(), ReplayError> {
+    match track.seal {
+        Some(Seal::Whole(day)) if day >= today => Err(ReplayError::Today),
+        Some(Seal::Seats(day)) if for_seat && day >= today => Err(ReplayError::Today),
+        _ => Ok(()),
+    }
 }
 
 fn read(request: &ReplayRequest) -> Result<Track, ReplayError> {

@@ -5,6 +5,7 @@ mod api;
 mod caller;
 mod classes;
 pub(crate) mod connections;
+mod daily;
 mod devices;
 mod event_stream;
 mod feed;
@@ -61,6 +62,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/players", get(serve_page))
         .route("/ladder", get(serve_page))
         .route("/mastermind", get(serve_page))
+        .route("/daily/{game}", get(serve_page))
         .route("/learn", get(serve_page))
         .route("/players/{name}", get(serve_page))
         .route("/players/{name}/against/{other}", get(serve_page))
@@ -84,6 +86,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(reports::routes())
         .merge(leaders::routes())
         .merge(ladder::routes())
+        .merge(daily::routes())
         .merge(learn::routes())
         .merge(relay::routes())
         .fallback(not_found);

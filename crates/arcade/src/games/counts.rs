@@ -3,7 +3,7 @@
 use serde::Serialize;
 use store::LADDER;
 
-use super::Options;
+use super::{Options, challenge::CHALLENGE};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Casual {
@@ -16,6 +16,7 @@ pub(crate) enum Casual {
     Unfinished,
     Alone,
     Class,
+    Challenge,
 }
 
 impl Casual {
@@ -28,6 +29,7 @@ impl Casual {
             Self::Unfinished => "unfinished",
             Self::Alone => "alone",
             Self::Class => "class",
+            Self::Challenge => CHALLENGE,
         }
     }
 }
@@ -45,6 +47,10 @@ pub(crate) struct Counts {
 impl Counts {
     pub(crate) fn of_the_ladder() -> Self {
         Self { class: LADDER.to_owned(), rated: true, casual: None }
+    }
+
+    pub(crate) fn of_a_challenge() -> Self {
+        Self { class: CHALLENGE.to_owned(), rated: false, casual: Some(Casual::Challenge.code()) }
     }
 
     pub(crate) fn of_a_class(options: &Options) -> Self {

@@ -10,6 +10,7 @@ use serde_json::Value;
 use store::Order;
 
 use super::{
+    challenge::{ResultScore, Tally},
     counts::Casual,
     page_state::{PageState, Painter},
     replayable::Replayable,
@@ -92,6 +93,22 @@ pub(crate) trait GameKind: Clone + Default + PartialEq + Serialize + Deserialize
     #[must_use]
     fn keyed(self, _key: [u8; 32]) -> Self {
         self
+    }
+
+    /// The options of the daily challenge, in days since 1970. `None` if the game has no challenge.
+    fn challenge(_day: u32) -> Option<Self> {
+        None
+    }
+
+    /// Adds the seed of a daily challenge, whose match starts with one person and its bots.
+    #[must_use]
+    fn seeded(self, _seed: [u8; 32]) -> Self {
+        self
+    }
+
+    /// Computes the score of the daily challenge.
+    fn tally() -> Box<dyn Tally> {
+        Box::new(ResultScore)
     }
 
     /// The seed determines the whole match.

@@ -13,6 +13,7 @@ use serde_json::json;
 use servekit::Wire;
 
 use super::{
+    challenge::BOTS,
     counts::Casual,
     kind::{Bot, Connect, Field, Frames, GameKind, MAX_EXACT, within},
     ladder::{First, LadderGame},
@@ -29,6 +30,8 @@ const IDLE: Duration = Duration::from_mins(15);
 
 /// Seconds from the first player to the start, for other players to join.
 const COUNTDOWN: RangeInclusive<u32> = 0..=60;
+/// Seconds from the last bot to the start of a daily challenge.
+const COUNTDOWN_OF_CHALLENGE: u32 = 3;
 /// New players are late once this percentage of the gold is found.
 const LATE: u32 = 20;
 
@@ -45,12 +48,15 @@ pub(crate) struct Options {
     own_map: Option<String>,
     countdown: u32,
     seed: Option<u64>,
+    /// The seed of a daily challenge. A shorter one could be guessed from the piles.
+    #[serde(skip)]
+    challenge: Option<u128>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         // Requested bots join before the countdown ends.
-        Self { map: "main".into(), own_map: None, countdown: 8, seed: None }
+        Self { map: "main".into(), own_map: None, countdown: 8, seed: None, challenge: None }
     }
 }
 
@@ -79,7 +85,7 @@ impl GameKind for Options {
     }
 
     fn engine(&self) -> anyhow::Result<Server> {
-        let Self { map, own_map, countdown, seed } = self;
+        let Self { map, own_map, countdown, seed, challenge } = self;
         within("countdown", *countdown, &COUNTDOWN)?;
         let text = match own_map {
             Some(text) => maps::check(text.as_bytes())?,
@@ -92,7 +98,9 @@ impl GameKind for Options {
             idle_timeout: Some(IDLE),
             rematch: true,
             countdown: (*countdown > 0).then(|| Duration::from_secs((*countdown).into())),
-            seed: seed.map_or(u128::from_le_bytes(drawn), u128::from),
+            // The person joins first, and the place of each bot depends on those before.
+            wait_for: if challenge.is_some() { u32::from(BOTS) + 1 } else { 0 },
+            seed: challenge.or(seed.map(u128::from)).unwrap_or(u128::from_le_bytes(drawn)),
             ..Config::default()
         };
         Ok(Server::new(Arc::new(grid), config)?)
@@ -116,13 +124,23 @@ impl GameKind for Options {
     }
 
     fn casual(&self) -> Option<Casual> {
-        let Self { map: _, own_map, countdown, seed } = self;
+        let Self { map: _, own_map, countdown, seed, challenge: _ } = self;
         let standard = own_map.is_none() && *countdown == Self::default().countdown;
         seed.map(|_| Casual::Seed).or((!standard).then_some(Casual::Options))
     }
 
     fn classes() -> Vec<String> {
         maps::names().into_iter().map(str::to_owned).collect()
+    }
+
+    fn challenge(day: u32) -> Option<Self> {
+        Some(Self { map: maps::of_day(day).into(), countdown: COUNTDOWN_OF_CHALLENGE, ..Self::default() })
+    }
+
+    fn seeded(self, seed: [u8; 32]) -> Self {
+        let mut number = [0; 16];
+        number.copy_from_slice(&seed[..16]);
+        Self { challenge: Some(u128::from_le_bytes(number)), ..self }
     }
 
     fn without_seed(self) -> Self {

@@ -2,14 +2,18 @@ use std::{ops::RangeInclusive, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use clientkit::{Ended, robots_bot, run};
-use netcore::{Client as _, Time, wire::ShortText};
+use netcore::{Client as _, Standing, Time, wire::ShortText};
 use rand::{TryRng as _, rngs::SysRng};
-use robots::{Client, ClientMessage, Config, Parameters, Position, READ_RATE, Server, ServerMessage, protocol::encode};
+use robots::{
+    Client, ClientMessage, Config, HitCounter, Incoming, Parameters, PlayerId, Position, READ_RATE, Server,
+    ServerMessage, protocol::encode,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use servekit::Wire;
 
 use super::{
+    challenge::{BOTS, Tally},
     counts::Casual,
     kind::{Bot, Connect, Field, Frames, GameKind, STANDARD, within},
     ladder::{First, LadderGame},
@@ -124,6 +128,18 @@ impl GameKind for Options {
         self.seed.map(|_| Casual::Seed).or((!standard).then_some(Casual::Options))
     }
 
+    fn challenge(_day: u32) -> Option<Self> {
+        Some(Self { players: BOTS + 1, ..Self::default() })
+    }
+
+    fn seeded(self, seed: [u8; 32]) -> Self {
+        Self { seed: seed.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)), ..self }
+    }
+
+    fn tally() -> Box<dyn Tally> {
+        Box::<HitTally>::default()
+    }
+
     fn without_seed(self) -> Self {
         Self { seed: None, ..self }
     }
@@ -142,6 +158,25 @@ impl GameKind for Options {
         let seed = u32::try_from(bot.seed >> 32).unwrap_or_default();
         let (mut client, mut pilot) = robots_bot(name, Some(own), bot.level, seed);
         Ok(run(wire, &mut client, &mut pilot, left).await)
+    }
+}
+
+/// Hits less own destructions.
+#[derive(Debug, Default)]
+struct HitTally(HitCounter);
+
+impl Tally for HitTally {
+    fn receive(&mut self, frame: &Bytes) {
+        let mut incoming = Incoming::default();
+        incoming.buffer().extend_from_slice(frame);
+        while let Ok(Some(message)) = incoming.next_message() {
+            self.0.receive(&message);
+        }
+    }
+
+    fn score(&self, standing: &Standing) -> i64 {
+        let hits = standing.seat.parse().map_or(0, |id| self.0.of(PlayerId(id)));
+        i64::from(hits) - standing.score
     }
 }
 
@@ -251,5 +286,38 @@ impl LadderGame for Options {
         let mut bytes = BytesMut::new();
         encode(&hello, &mut bytes);
         Some(bytes.freeze())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use robots::{BombId, Event};
+
+    use super::*;
+
+    #[test]
+    fn challenge_counts_hits_less_own_destructions() {
+        let mut tally = <Options as GameKind>::tally();
+        let moved = |id, x| Event::PlayerMoved { id: PlayerId(id), position: Position::new(x, 0) };
+        let turns = [
+            vec![moved(0, 0), moved(1, 1)],
+            vec![Event::BombPlaced { id: BombId(0), position: Position::new(0, 0) }],
+            vec![Event::BombExploded {
+                id: BombId(0),
+                robots_destroyed: vec![PlayerId(0), PlayerId(1)],
+                blocks_destroyed: vec![],
+            }],
+        ];
+        for (turn, events) in (0..).zip(turns) {
+            let mut frame = BytesMut::new();
+            encode(&ServerMessage::Turn { turn, events }, &mut frame);
+            let frame = frame.freeze();
+            tally.receive(&frame);
+            tally.receive(&frame);
+        }
+        let standing = |seat: &str, score| Standing { rank: 1, seat: seat.into(), name: "Ann".into(), score };
+        assert_eq!(tally.score(&standing("0", 1)), 0);
+        assert_eq!(tally.score(&standing("0", 3)), -2);
+        assert_eq!(tally.score(&standing("1", 1)), -1);
     }
 }

@@ -15,7 +15,10 @@ use tokio::{
 use tracing::{info, warn};
 
 use super::rooms::{Rooms, missing};
-use crate::room::{Room, RoomOutcome};
+use crate::{
+    games::challenge::{BOTS, LEVEL},
+    room::{Room, RoomOutcome},
+};
 
 /// How long bots stay after the last person has left.
 const BOTS_STAY: Duration = Duration::from_secs(15);
@@ -30,6 +33,8 @@ pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Dura
     let mut empty = Instant::now();
     let mut was_empty = true;
     let mut company = Company::default();
+    // When the next bot of a challenge is tried again.
+    let mut challengers: Option<Instant> = None;
     loop {
         let Some(rooms) = rooms.upgrade().filter(|_| !room.is_over()) else { return };
         let (people, result) = {
@@ -68,10 +73,27 @@ pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Dura
                 warn!(room = room.file().id, "bots cannot join; the hub retries while players wait: {why}");
             }
         }
-        let is_of_class = room.access.class().is_some();
-        let rules = Rules { permanent: room.file().permanent || is_of_class, empty_for: rooms.empty_for };
+        let mut rules =
+            Rules { permanent: room.file().permanent || room.access.class().is_some(), empty_for: rooms.empty_for };
+        let mut bots_leave = true;
+        if room.access.challenge().is_some() {
+            let (plays, is_over) = (room.info.borrow().phase == "playing", room.file().result.is_some());
+            if !needs_challenger(&room) {
+                challengers = None;
+            } else if challengers.is_none_or(|due| due <= now) {
+                let host = room.file().maker;
+                let seated = blocking(&rooms, &room, move |rooms, room| rooms.seat_bot(room, LEVEL, host)).await;
+                let is_refused = !matches!(seated, Some(Ok(())));
+                challengers = is_refused.then(|| now + FILL);
+            }
+            // A person who is disconnected for a while must not find the gold without bots.
+            bots_leave = !plays;
+            if is_over && !plays {
+                rules.empty_for = BOTS_STAY;
+            }
+        }
         let alone = was_empty.then(|| now - empty);
-        if alone.is_some_and(|alone| alone >= BOTS_STAY) && room.bots.count() > 0 {
+        if bots_leave && alone.is_some_and(|alone| alone >= BOTS_STAY) && room.bots.count() > 0 {
             blocking(&rooms, &room, Rooms::dismiss_bots).await;
         }
         match rules.judge(alone, || journal_is_old(&room)) {
@@ -91,12 +113,24 @@ pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Dura
         drop(rooms);
         let marks = [BOTS_STAY, rules.empty_for].map(|after| empty + after);
         let marks = marks.into_iter().filter(|mark| was_empty && *mark > now);
-        let next = marks.chain(company.due).chain(room.roster.rematch_due()).chain(ownership).min();
+        let next = marks.chain(company.due).chain(challengers).chain(room.roster.rematch_due()).chain(ownership).min();
         tokio::select! {
             () = room.roster.changed() => {}
             () = sleep_until(next.unwrap_or(now)), if next.is_some() => {}
         }
     }
+}
+
+// Whether the next bot of a challenge joins: one after the other after the person, so that all players meet the same
+// match.
+fn needs_challenger(room: &Room) -> bool {
+    let info = room.info.borrow();
+    let seated = info.players.iter().filter(|player| player.bot && !player.seat.is_empty()).count();
+    room.roster.has_challenger() == Some(true)
+        && info.phase == "lobby"
+        && info.result.is_none()
+        && room.bots.count() == seated
+        && seated < usize::from(BOTS)
 }
 
 // Rooms share the threads of the runtime, and the disk may take long.

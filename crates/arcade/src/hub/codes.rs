@@ -120,6 +120,9 @@ impl Hub {
             let is_member = class.zip(proof.key).is_some_and(|(class, key)| class.member(&key).is_some());
             return if is_member { AttemptResult::Right(()) } else { AttemptResult::Wrong };
         }
+        if let Some(Access::Challenge(challenge)) = room.map(|room| &room.access) {
+            return if proof.key == Some(challenge.key) { AttemptResult::Right(()) } else { AttemptResult::Wrong };
+        }
         if let Some(Access::Word(mac)) = room.map(|room| &room.access) {
             let Some(word) = &proof.word else { return AttemptResult::Wrong };
             let is_right = || self.secret().verify_word(id, word, mac);

@@ -38,6 +38,12 @@ impl Hub {
         maker: Option<HostId>,
         set: impl FnOnce(&mut RoomFile) -> anyhow::Result<()>,
     ) -> Result<Arc<Room>, OpenError> {
+        let id = self.reserve_name(options, maker)?;
+        self.open_as(&id, options, maker, set)
+    }
+
+    /// Checks the limits before the room is opened, since the other hubs may take seconds to accept its name. May block.
+    pub(super) fn reserve_name(&self, options: &Options, maker: Option<HostId>) -> Result<String, OpenError> {
         if self.rooms.is_draining() {
             return Err(OpenError::Draining);
         }
@@ -45,29 +51,40 @@ impl Hub {
             let name = options.game().name();
             return Err(anyhow::anyhow!("this hub does not offer {name}; start it with --examples").into());
         }
-        let begin = |id: String| {
-            let mut file = RoomFile::new(id, options.clone());
-            file.maker = maker;
-            set(&mut file).map(|()| file)
-        };
-        let Some(cluster) = &self.cluster else {
-            let _opening = self.rooms.opening();
-            self.has_place(options, maker)?;
-            return Ok(self.run(begin(self.rooms.files.name(options.game().name())?)?)?);
-        };
-        // Claims may take seconds, so the limits are checked first, without the opening lock.
         self.has_place(options, maker)?;
-        let id = self.claim_name(&cluster.fleet, options)?;
-        let opened = begin(id.clone()).map_err(OpenError::from).and_then(|file| {
+        match &self.cluster {
+            None => Ok(self.rooms.files.name(options.game().name())?),
+            Some(cluster) => self.claim_name(&cluster.fleet, options),
+        }
+    }
+
+    /// `id` is a reserved name, which is released after an error. May block.
+    pub(super) fn open_as(
+        self: &Arc<Self>,
+        id: &str,
+        options: &Options,
+        maker: Option<HostId>,
+        set: impl FnOnce(&mut RoomFile) -> anyhow::Result<()>,
+    ) -> Result<Arc<Room>, OpenError> {
+        let mut file = RoomFile::new(id.to_owned(), options.clone());
+        file.maker = maker;
+        let opened = set(&mut file).map_err(OpenError::from).and_then(|()| {
             let _opening = self.rooms.opening();
             self.has_place(options, maker)?;
             Ok(self.run(file)?)
         });
         match &opened {
             Ok(room) => self.announce(room),
-            Err(_) => Handle::current().block_on(cluster.fleet.close(&id)),
+            Err(_) => self.release_name(id),
         }
         opened
+    }
+
+    /// May block.
+    pub(super) fn release_name(&self, id: &str) {
+        if let Some(cluster) = &self.cluster {
+            Handle::current().block_on(cluster.fleet.close(id));
+        }
     }
 
     fn has_place(&self, options: &Options, maker: Option<HostId>) -> Result<(), OpenError> {

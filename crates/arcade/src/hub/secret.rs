@@ -179,6 +179,13 @@ impl Ticket {
 }
 
 #[cfg(test)]
+impl Secret {
+    pub(crate) fn of_byte(byte: u8) -> Self {
+        Self { key: [byte; 32], before: vec![] }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

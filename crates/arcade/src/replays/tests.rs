@@ -3,12 +3,13 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use journal_core::{Head, MAX_SIZE, SyncPolicy, Writing};
+use journal_core::{Facts, Head, MAX_SIZE, SyncPolicy, Writing};
 use netcore::{EngineRoom, Input, Leave, Link, Outbox, Output, PeerId, Role, Room as _, Time, To};
 use rand::{RngExt as _, SeedableRng as _};
 use testkit::{PATIENCE, TempDir};
 
 use super::{frames::Frame, *};
+use crate::room::register::Description;
 
 mod rounds;
 
@@ -24,12 +25,16 @@ struct RecordedMatch {
 
 /// Random moves until all gold is found, or the host ends the match after `steps`.
 fn play(directory: &Path, map: &[u8], steps: usize) -> RecordedMatch {
+    play_with(directory, map, steps, &Facts::new())
+}
+
+fn play_with(directory: &Path, map: &[u8], steps: usize, facts: &Facts) -> RecordedMatch {
     let (grid, _) = nuggets::Grid::parse(map).unwrap();
     let rules = nuggets::Rules::default();
     let config = nuggets::Config { rules, rematch: true, seed: 9, ..nuggets::Config::default() };
     let engine_room = EngineRoom::new(nuggets::Server::new(Arc::new(grid), config).unwrap());
     let writing = Writing::start(SyncPolicy::Always, MAX_SIZE).unwrap();
-    let head = Head::new(engine_room.engine(), "test", vec![], 99);
+    let head = Head::new(engine_room.engine(), "test", vec![], 99).with_facts(facts);
     let (path, (mut room, _, end)) = writing.create(directory, engine_room, head).unwrap();
     let mut chance = rand_pcg::Pcg64::seed_from_u64(7);
     let (mut out, mut sent, mut now) = (Outbox::new(), vec![], Time::from_millis(5_000));
@@ -162,6 +167,41 @@ fn lines_are_the_actions_with_their_latencies_and_without_joins_and_addresses() 
         assert!(line["latency"].as_f64().is_none_or(|latency| (0.0..=60.0).contains(&latency)), "{line}");
     }
     assert!(lines.iter().filter(|line| line["latency"].as_f64().is_some()).count() > 50, "{text}");
+}
+
+#[tokio::test]
+async fn nothing_of_a_challenge_is_shown_until_the_day_is_over() {
+    const DAY: u32 = 20_000;
+    let directory = TempDir::new();
+    let text = String::new;
+    let description = Description { room: text(), title: text(), class: text(), casual: text(), day: Some(DAY) };
+    let map = include_bytes!("../../../../maps/gold.txt");
+    let played = play_with(directory.path(), map, 500, &description.facts());
+    let replays = Replays::new(directory.path().to_owned());
+    let found = Match {
+        id: "one".into(),
+        game: "nuggets".into(),
+        journal: played.request.path.file_name().unwrap().to_str().unwrap().into(),
+        number: played.request.number,
+        begins: played.request.begins,
+        ends: played.request.ends,
+        complete: true,
+        ..Match::default()
+    };
+    let all = (0, MAX_STRETCH);
+    for today in [DAY - 1, DAY] {
+        let timeline = replays.timeline(&found, today, ()).await;
+        assert!(matches!(timeline, Err(ReplayError::Today)), "{timeline:?}");
+        for seat in [None, Some("A".into())] {
+            let frames = replays.frames(&found, seat, all, today, ()).await;
+            assert!(matches!(frames, Err(ReplayError::Today)), "{frames:?}");
+        }
+        let lines = replays.lines(&found, String::new(), today, ()).await;
+        assert!(matches!(lines, Err(ReplayError::Today)), "{lines:?}");
+    }
+    assert_eq!(replays.timeline(&found, DAY + 1, ()).await.unwrap().seats.len(), 2);
+    assert!(!replays.frames(&found, None, all, DAY + 1, ()).await.unwrap().frames.is_empty());
+    assert!(replays.lines(&found, String::new(), DAY + 1, ()).await.is_ok());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::{
     games::{Change, Relevance, Replayable},
-    room::register::SeatFact,
+    room::register::{Description, SeatFact},
 };
 
 const STATES: CheckpointLimits = CheckpointLimits { spacing: 128, count: 64, bytes: 64 << 20 };
@@ -25,7 +25,7 @@ pub(crate) enum ReplayError {
     Unfinished,
     #[error("no player had the seat '{0}' in this match")]
     NoSeat(String),
-    #[error("this was today's puzzle, so what a player saw is shown when the day is over in Greenwich")]
+    #[error("this was today's puzzle or challenge, so it is shown when the day is over in Greenwich")]
     Today,
 }
 
@@ -79,12 +79,21 @@ pub(crate) struct Track {
     /// In a game with rounds: messages that stay relevant after their round, the first messages of rounds, and all
     /// messages at the start of the match.
     pub(super) relevant: Vec<RelevantMessage>,
-    pub(super) day: Option<u32>,
+    pub(super) seal: Option<Seal>,
     begins: u64,
     ends: u64,
     /// In the order of joining.
     pub(super) seats: Vec<SeatView>,
     pub(super) marks: Vec<Mark>,
+}
+
+/// Hides a match until the day is over, in days since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seal {
+    /// The messages to players would reveal a puzzle.
+    Seats(u32),
+    /// Each part would help in a challenge.
+    Whole(u32),
 }
 
 #[derive(Debug)]
@@ -121,7 +130,8 @@ impl Track {
         if head.base.is_some() && replay.time() >= begins {
             return Err(ReplayError::Gone);
         }
-        let day = head.setup::<E>().ok().and_then(|setup| E::day(&setup, Duration::from_micros(request.begins)));
+        let puzzle = || E::day(&head.setup::<E>().ok()?, Duration::from_micros(request.begins)).map(Seal::Seats);
+        let seal = Description::of(&facts).and_then(|of| of.day).map(Seal::Whole).or_else(puzzle);
         let mut cursor = Cursor::new(reader, replay);
         let track = Self {
             states: Checkpoints::new(0, STATES),
@@ -129,7 +139,7 @@ impl Track {
             last: u64::MAX,
             periods: vec![],
             relevant: vec![],
-            day,
+            seal,
             begins: request.begins,
             ends: request.ends,
             seats: vec![],

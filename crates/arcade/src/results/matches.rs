@@ -10,13 +10,14 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
+use bytes::Bytes;
 use cmdkit::display_name;
 use journal_core::{Arrival, Bookmark, Entry, Facts, Journal, Note, ReadError, Reader, Replay, SegmentState, Snapshot};
 use netcore::{Departure, GameEvent, Occupant, Outbox, Output, Phase, Recorded, Room as _, Standing, Time};
-use store::{JournalNote, LADDER, Match, MatchPlayer, Order, PlayerKind, RoomTime, SeatRecord};
+use store::{ChallengeScore, JournalNote, LADDER, Match, MatchPlayer, Order, PlayerKind, RoomTime, SeatRecord};
 
 use crate::{
-    games::{self, Casual, Game, PageState, with_kind},
+    games::{self, Casual, Game, PageState, challenge::Tally, with_kind},
     room::{
         info::rank,
         ledger::match_id,
@@ -113,7 +114,7 @@ impl<E: Recorded + PageState> Reading<E> {
         let is_late = head.base.is_some() && now.until >= note.known.until;
         let JournalNote { room, title, class, casual, .. } = note;
         let title = if title.is_empty() { head.game.clone() } else { title };
-        let description = Description::of(&facts).unwrap_or(Description { room, title, class, casual });
+        let description = Description::of(&facts).unwrap_or(Description { room, title, class, casual, day: None });
         let mut matches = Matches {
             id: head.id,
             common: Match {
@@ -126,6 +127,7 @@ impl<E: Recorded + PageState> Reading<E> {
             begun: BTreeMap::new(),
             seats: BTreeMap::new(),
             facts: SeatFact::all(&facts),
+            challenge: None,
         };
         matches.describe(description);
         let mut reading = Self { reader, replay, matches, recorded };
@@ -166,8 +168,11 @@ impl<E: Recorded + PageState> Reading<E> {
                 self.replay.apply(&arrival, &mut out).context("it cannot be replayed")?;
                 self.matches.now.until = arrival.time.as_nanos() / 1_000;
                 for output in out.drain() {
-                    let Output::Event(event) = output else { continue };
-                    events.push((event, String::new(), None));
+                    match output {
+                        Output::Event(event) => events.push((event, String::new(), None)),
+                        Output::Send { frame, .. } => self.matches.receive(&frame),
+                        _ => {}
+                    }
                 }
                 for (event, address, casual) in &mut events {
                     match event {
@@ -242,11 +247,23 @@ struct Matches {
     // Players who have a seat, or have left it during an unfinished match.
     seats: BTreeMap<String, SeatFact>,
     facts: BTreeMap<String, SeatFact>,
+    // The day of a daily challenge, and the state of its score.
+    challenge: Option<(u32, Box<dyn Tally>)>,
 }
 
 impl Matches {
-    fn describe(&mut self, Description { room, title, class, casual }: Description) {
+    fn describe(&mut self, Description { room, title, class, casual, day }: Description) {
+        let game = Game::named(&self.common.game);
+        if let Some((day, game)) = day.zip(game).filter(|_| self.challenge.is_none()) {
+            self.challenge = Some((day, game.tally()));
+        }
         self.common = Match { room, title, class, casual, ..std::mem::take(&mut self.common) };
+    }
+
+    fn receive(&mut self, frame: &Bytes) {
+        if let Some((_, tally)) = &mut self.challenge {
+            tally.receive(frame);
+        }
     }
 
     fn set_fact(&mut self, key: &str, value: &str) {
@@ -331,6 +348,7 @@ impl Matches {
     fn ended(&mut self, game: u32, complete: bool, standings: &[Standing], casual: Option<Casual>) -> Option<Match> {
         let begun = self.begun.remove(&game).or(self.earliest);
         let players = self.players(standings);
+        let challenge = self.challenge_score(standings);
         for Standing { seat, .. } in standings {
             // In some games players keep their seats for the next match.
             if self.seats.get(seat).is_some_and(|seated| seated.left) {
@@ -339,12 +357,19 @@ impl Matches {
         }
         // A match without a start is already stored.
         let begun = begun.filter(|_| !players.is_empty())?;
-        let mut over = Match { complete, players, ..self.of(game, begun, self.now) };
+        let mut over = Match { complete, players, challenge, ..self.of(game, begun, self.now) };
         if over.casual.is_empty() {
             let casual = casual.or_else(|| unusual(&over));
             casual.map_or("", Casual::code).clone_into(&mut over.casual);
         }
         Some(over)
+    }
+
+    fn challenge_score(&self, standings: &[Standing]) -> Option<ChallengeScore> {
+        let (day, tally) = self.challenge.as_ref()?;
+        let is_bot = |seat| self.seats.get(seat).is_some_and(|seated| seated.seated.kind == PlayerKind::Bot);
+        let standing = standings.iter().find(|standing| !is_bot(&standing.seat))?;
+        Some(ChallengeScore { day: *day, score: tally.score(standing) })
     }
 
     fn players(&self, standings: &[Standing]) -> Vec<MatchPlayer> {

@@ -1,6 +1,6 @@
 //! Journals of robots, a task that is stopped at every step, and databases that fail.
 
-use std::{collections::BTreeSet, future::poll_fn, path::Path, pin::pin, task::Poll};
+use std::{cell::RefCell, collections::BTreeSet, future::poll_fn, path::Path, pin::pin, task::Poll};
 
 use bytes::BytesMut;
 use journal_core::{
@@ -12,7 +12,7 @@ use netcore::{
     Room as _, Time,
 };
 use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
-use store::{JournalNote, MatchFilter, PlayerKind, RoomTime, SeatRecord, Store};
+use store::{ChallengeScore, JournalNote, MatchFilter, PlayerKind, RoomTime, SeatRecord, Store};
 use testkit::TempDir;
 
 use super::{matches::RecordedSeats, *};
@@ -70,8 +70,20 @@ fn play_on(directory: &Path, matches: usize, max: u64) -> PathBuf {
 /// `follow` receives the outputs of each input. `flushed` is called after every ten matches, once they are in the file.
 fn play_as(
     directory: &Path,
+    limits: (usize, u64),
+    facts: &Facts,
+    follow: impl FnMut(&Journalled<robots::Server>, &JournalEnd, &[Output]),
+    flushed: impl FnMut(&Path),
+) -> PathBuf {
+    play_acting(directory, limits, facts, &[], follow, flushed)
+}
+
+/// Ann sends the message `action` in each turn.
+fn play_acting(
+    directory: &Path,
     (matches, max): (usize, u64),
     facts: &Facts,
+    action: &[u8],
     mut follow: impl FnMut(&Journalled<robots::Server>, &JournalEnd, &[Output]),
     mut flushed: impl FnMut(&Path),
 ) -> PathBuf {
@@ -113,6 +125,9 @@ fn play_as(
             follow(&room, &end, &out.drain().collect::<Vec<_>>());
         }
         while let Some(due) = room.deadline() {
+            if !action.is_empty() {
+                room.receive(now, PeerId(1), &mut BytesMut::from(action), &mut out);
+            }
             now = due;
             room.input(now, Input::Elapsed, &mut out);
             follow(&room, &end, &out.drain().collect::<Vec<_>>());
@@ -380,7 +395,13 @@ async fn unused_names_are_released_after_a_day() {
 }
 
 fn described() -> Description {
-    Description { room: "robots-9".into(), title: "tiny".into(), class: "standard".into(), casual: String::new() }
+    Description {
+        room: "robots-9".into(),
+        title: "tiny".into(),
+        class: "standard".into(),
+        casual: String::new(),
+        day: None,
+    }
 }
 
 const ANN: &str = "10.0.0.1:1";
@@ -408,7 +429,7 @@ fn play_described(directory: &Path, matches: usize, max: u64) -> PathBuf {
 fn facts_in(new: &Match) -> (Description, BTreeSet<(&str, PlayerKind, bool, &str)>) {
     let Match { room, title, class, casual, .. } = new.clone();
     let of = new.players.iter().map(|of| (&*of.name, of.kind, !of.host.is_empty(), &*of.level)).collect();
-    (Description { room, title, class, casual }, of)
+    (Description { room, title, class, casual, day: None }, of)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -428,6 +449,49 @@ async fn result_depends_only_on_its_journal() {
     let stored = stored(&results).await;
     let rooms: Vec<_> = stored.iter().map(|of| (&*of.room, &*of.title, &*of.class, &*of.casual)).collect();
     assert_eq!(rooms, [("robots-9", "tiny", "standard", ""); 2]);
+}
+
+#[test]
+fn score_of_a_challenge_is_counted_from_the_journal_for_its_person() {
+    let directory = TempDir::new();
+    let (roster, counters) = (Arc::<Roster>::default(), RefCell::new(vec![robots::HitCounter::default()]));
+    roster.add_bot(BOB.parse().unwrap(), Level::Hard);
+    let description = Description { day: Some(20_000), ..described() };
+    let mut register = None;
+    let follow = |room: &Journalled<robots::Server>, end: &JournalEnd, outputs: &[Output]| {
+        let begin = || Register::new(end.facts(), &description, Arc::clone(&roster), &[]);
+        let address = |peer| room.peer(peer).map(|Peer { address, .. }| address.as_str());
+        register.get_or_insert_with(begin).follow(&mut outputs.to_vec(), Phase::Lobby, address);
+        let mut counters = counters.borrow_mut();
+        for output in outputs {
+            match output {
+                Output::Send { frame, .. } => {
+                    let mut incoming = robots::Incoming::default();
+                    incoming.buffer().extend_from_slice(frame);
+                    while let Ok(Some(message)) = incoming.next_message() {
+                        counters.last_mut().unwrap().receive(&message);
+                    }
+                }
+                Output::Event(GameEvent::Ended { .. }) => counters.push(robots::HitCounter::default()),
+                _ => {}
+            }
+        }
+    };
+    let mut bomb = BytesMut::new();
+    robots::protocol::encode(&robots::ClientMessage::Action(robots::Action::PlaceBomb), &mut bomb);
+    let journals = directory.path().join("journals");
+    let path = play_acting(&journals, (20, MAX_SIZE), &description.facts(), &bomb, follow, |_| {});
+    let (found, _) = read(&path, no_record());
+    assert_eq!(found.len(), 20);
+    let mut scores = BTreeSet::new();
+    for (new, counter) in found.iter().zip(counters.into_inner()) {
+        let ann = new.players.iter().find(|player| player.kind != PlayerKind::Bot).unwrap();
+        let hits = counter.of(robots::PlayerId(ann.seat.parse().unwrap()));
+        let score = i64::from(hits) - ann.score;
+        assert_eq!(new.challenge, Some(ChallengeScore { day: 20_000, score }), "match {}", new.number);
+        scores.insert(score);
+    }
+    assert!(scores.len() > 1, "{scores:?}");
 }
 
 #[test]

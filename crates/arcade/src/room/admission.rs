@@ -21,7 +21,7 @@ use super::{
     mailbox::CloseReason,
     roster::{Peer, Roster},
 };
-use crate::{games::Game, player_name::is_path};
+use crate::{games::Game, player_name::is_path, today::today};
 
 /// The rate at which new players of one host join a room. A player who joins the next match over the same connection
 /// is not new.
@@ -72,6 +72,9 @@ impl Admission {
     ) -> Option<(&'static str, CloseReason)> {
         if !peer.plays {
             return None;
+        }
+        if let Some(why) = self.roster.challenge_refusal(peer, name, today()) {
+            return Some(why);
         }
         // Also before each later match over the same connection.
         if let Some(why) = self.roster.class_refusal(peer.address, name) {
@@ -199,7 +202,10 @@ mod tests {
     use tokio::time::advance;
 
     use super::*;
-    use crate::room::reservations::Holder;
+    use crate::room::{
+        reservations::Holder,
+        roster::{ELSEWHERE, PLAYED},
+    };
 
     fn admission(game: Game) -> Admission {
         Admission::new(game, Arc::default(), Arc::default(), 0)
@@ -257,6 +263,49 @@ mod tests {
         assert_eq!(join(&mut admission, 900, ([10, 0, 0, 1], 1).into(), Time::ZERO), None);
         assert_eq!(join(&mut admission, 901, eve, Time::from_millis(400)), Some(PACE));
         assert_eq!(join(&mut admission, 902, eve, Time::from_millis(500)), None);
+    }
+
+    #[test]
+    fn one_person_joins_a_challenge_once_and_sends_nothing_before() {
+        let today = today();
+        let at = |number| SocketAddr::from(([10, 0, 0, 1], number));
+        let status = Status { phase: Phase::Lobby, taken: 0, seats: 4 };
+        let stand = |day, has_joined| {
+            let admission = admission(Game::Nuggets);
+            admission.roster.set_challenge(day, has_joined);
+            for number in 1..3 {
+                admission.roster.open_seat(at(number));
+            }
+            admission
+        };
+        let refused = |admission: &mut Admission, number: u16, name: Option<&str>| {
+            let id = PeerId(number.into());
+            if admission.roster.peer(id).is_none() {
+                connect(admission, number.into(), at(number));
+            }
+            let peer = admission.roster.peer(id).unwrap();
+            let refused = admission.refuses(Time::ZERO, &peer, status, name).map(|(why, _)| why);
+            if refused.is_none() && name.is_some() {
+                let joined = GameEvent::Joined { peer: id, name: "Ann".into(), seat: "A".into() };
+                admission.follow(Time::ZERO, status, &[Output::Event(joined)]);
+            }
+            refused
+        };
+        let mut open = stand(today, false);
+        assert_eq!(refused(&mut open, 1, None), Some(PLAYED), "it would watch");
+        assert_eq!(refused(&mut open, 3, Some("Ann")), Some(ELSEWHERE), "a native client");
+        assert_eq!(open.roster.has_challenger(), Some(false));
+        assert_eq!(refused(&mut open, 1, Some("Ann")), None);
+        assert_eq!(refused(&mut open, 1, None), None, "a move");
+        assert_eq!(refused(&mut open, 1, Some("Ann")), Some(PLAYED), "the next match");
+        assert_eq!(refused(&mut open, 2, Some("Ann")), Some(PLAYED), "another tab");
+        assert_eq!(refused(&mut open, 2, None), Some(PLAYED));
+        assert_eq!(refused(&mut stand(today, true), 1, Some("Ann")), Some(PLAYED), "after a restart");
+        assert_eq!(refused(&mut stand(today - 1, false), 1, Some("Ann")), Some(PLAYED), "replays are public");
+        // Bots join without limits.
+        let mut open = stand(today, true);
+        open.roster.add_bot(at(9), netcore::Level::Normal);
+        assert_eq!(refused(&mut open, 9, Some("Bot Ada")), None);
     }
 
     #[test]

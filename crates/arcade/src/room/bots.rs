@@ -19,7 +19,7 @@ use tokio::{
 };
 use tracing::{debug, info};
 
-use super::{info::Info, roster::Roster};
+use super::{info::Info, pseudonyms::bot_seed, roster::Roster};
 use crate::{
     games::{Bot as Player, Game, GameKind, with_kind},
     message::message,
@@ -61,6 +61,8 @@ pub(crate) struct Bots {
     roster: Arc<Roster>,
     // Whether the bots play against programs only, without pauses.
     brisk: bool,
+    // Of a daily challenge, whose bots are the same for all players.
+    seed: Option<[u8; 32]>,
     // Bots from before a restart, until the room runs.
     reopened: Mutex<Vec<(Seating, Option<Wire>)>>,
     here: Mutex<BTreeMap<String, Running>>,
@@ -99,11 +101,24 @@ impl Bots {
         roster: Arc<Roster>,
         reopened: Vec<(Seating, Option<Wire>)>,
     ) -> Self {
-        Self { game, room, info, roster, brisk: false, reopened: Mutex::new(reopened), here: Mutex::default() }
+        Self {
+            game,
+            room,
+            info,
+            roster,
+            brisk: false,
+            seed: None,
+            reopened: Mutex::new(reopened),
+            here: Mutex::default(),
+        }
     }
 
     pub(crate) fn with_pace(self, brisk: bool) -> Self {
         Self { brisk, ..self }
+    }
+
+    pub(crate) fn with_seed(self, seed: Option<[u8; 32]>) -> Self {
+        Self { seed, ..self }
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -171,7 +186,8 @@ impl Bots {
     fn run(&self, seating: Seating, wire: Option<Wire>) -> Running {
         let (leave, left) = watch::channel(false);
         let (game, room, info, brisk) = (self.game, self.room, self.info.clone(), self.brisk);
-        let bot = Bot { game, room, info, roster: Arc::clone(&self.roster), seating, brisk };
+        let seed = self.seed.map(|seed| bot_seed(&seed, &seating.name));
+        let bot = Bot { game, room, info, roster: Arc::clone(&self.roster), seating, brisk, seed };
         let task = tokio::spawn(bot.run(wire, left)).abort_handle();
         Running { leave, task }
     }
@@ -205,6 +221,7 @@ struct Bot {
     roster: Arc<Roster>,
     seating: Seating,
     brisk: bool,
+    seed: Option<u64>,
 }
 
 impl Bot {
@@ -243,7 +260,8 @@ impl Bot {
 
     async fn play(&self, wire: &mut Option<Wire>, mut left: watch::Receiver<bool>) -> anyhow::Result<Ended> {
         let Seating { name, level, .. } = &self.seating;
-        let player = Player { name: name.clone(), level: *level, seed: SysRng.try_next_u64()?, brisk: self.brisk };
+        let seed = self.seed.map_or_else(|| SysRng.try_next_u64(), Ok)?;
+        let player = Player { name: name.clone(), level: *level, seed, brisk: self.brisk };
         // Registered while the bot is connected.
         let mut known = None;
         let way = async {

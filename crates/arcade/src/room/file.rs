@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use super::{
     bots::Seating,
     info::{Info, Row, Site, phase},
-    roster::Barred,
+    roster::{Barred, BrowserKey},
 };
 use crate::games::{Counts, Options, page_state::Show};
 
@@ -83,6 +83,12 @@ impl RoomFile {
             shared: false,
         }
     }
+
+    /// Whether only the hub itself connects to the port. Programs of the ladder have a port of their own, and members of
+    /// a class and players of a challenge are browsers.
+    pub(crate) fn is_for_hub(&self) -> bool {
+        self.ladder || self.access.class().is_some() || self.access.challenge().is_some()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -96,6 +102,17 @@ pub(crate) enum Access {
     Word(String),
     /// Members of the class with this code may enter. Not listed.
     Class(String),
+    /// The browser of a daily challenge may enter, as its only person. Not listed.
+    Challenge(Challenge),
+}
+
+/// An attempt at a daily challenge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Challenge {
+    /// Since 1970.
+    pub(crate) day: u32,
+    /// The hash of the key of the browser.
+    pub(crate) key: BrowserKey,
 }
 
 impl Access {
@@ -105,13 +122,14 @@ impl Access {
             Self::Link(_) => "link",
             Self::Word(_) => "word",
             Self::Class(_) => "class",
+            Self::Challenge(_) => "challenge",
         }
     }
 
     pub(crate) fn code(&self) -> Option<&str> {
         match self {
             Self::Link(code) => Some(code),
-            Self::Public | Self::Word(_) | Self::Class(_) => None,
+            _ => None,
         }
     }
 
@@ -119,7 +137,14 @@ impl Access {
     pub(crate) fn class(&self) -> Option<&str> {
         match self {
             Self::Class(code) => Some(code),
-            Self::Public | Self::Link(_) | Self::Word(_) => None,
+            _ => None,
+        }
+    }
+
+    pub(crate) const fn challenge(&self) -> Option<&Challenge> {
+        match self {
+            Self::Challenge(challenge) => Some(challenge),
+            _ => None,
         }
     }
 
@@ -134,7 +159,7 @@ impl Access {
     }
 
     pub(crate) const fn is_listed(&self) -> bool {
-        !matches!(self, Self::Link(_) | Self::Class(_))
+        !matches!(self, Self::Link(_) | Self::Class(_) | Self::Challenge(_))
     }
 }
 
@@ -203,8 +228,8 @@ impl Info {
             phase: phase(status.phase),
             taken: status.taken,
             seats: status.seats,
-            // Only bots of the hub use the port of a room of a class.
-            port: if file.access.class().is_some() { 0 } else { file.port },
+            // Only bots of the hub use the port of such a room.
+            port: if file.is_for_hub() { 0 } else { file.port },
             players: vec![],
             watchers: 0,
             result: file.result.clone(),

@@ -39,7 +39,7 @@ pub(crate) fn nuggets_room(
     usual.counts.rated = delay.is_some();
     let (sender, info) = watch::channel(usual);
     let text = String::new;
-    let description = Description { room: text(), title: text(), class: text(), casual: text() };
+    let description = Description { room: text(), title: text(), class: text(), casual: text(), day: None };
     let setting = Setting {
         game: Game::Nuggets,
         roster: Arc::clone(roster),

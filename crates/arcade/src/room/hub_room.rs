@@ -327,7 +327,7 @@ impl<E: Recorded + PageState> Room for HubRoom<E> {
                 // The engine may send the match to a native client that has sent no message.
                 if let Some(peer) =
                     self.setting.roster.peer(*id).filter(|peer| peer.link != Link::Message && peer.plays)
-                    && let Some((why, _)) = self.setting.roster.class_refusal(address, None)
+                    && let Some((why, _)) = self.setting.roster.native_refusal(address)
                 {
                     self.setting.roster.close_peer(*id);
                     if let Some(farewell) = self.setting.game.farewell(why, peer.link.framing()) {
@@ -345,7 +345,7 @@ impl<E: Recorded + PageState> Room for HubRoom<E> {
                     let name = match (&input, &renamed) {
                         (_, Some((_, name))) => Some(name.clone()),
                         (Input::Message { message, .. }, None)
-                            if !peer.joined || self.setting.roster.is_members_only() =>
+                            if !peer.joined || self.setting.roster.checks_messages() =>
                         {
                             name_in::<E>(message, peer.link)
                         }

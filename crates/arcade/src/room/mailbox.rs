@@ -61,6 +61,8 @@ pub(crate) enum CloseReason {
     Banned,
     /// A member of a class plays under another name than its own.
     Name,
+    /// The attempt at the daily challenge was used.
+    Played,
 }
 
 #[derive(Debug, Default)]

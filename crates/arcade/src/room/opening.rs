@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::Context as _;
 use journal_core::{Copying, Facts, Head, JournalEnd, Parts, Resumable, Writing};
-use netcore::{EngineRoom, Leave, Link, Recorded, Status, Time};
+use netcore::{EngineRoom, Leave, Link, Phase, Recorded, Status, Time};
 use netshell::{Clock, ConnectionBudget, Host, Precision, Streams, serve};
 use servekit::Sockets;
 use tokio::{
@@ -159,7 +159,7 @@ fn resume<E: Recorded + PageState + Send + 'static>(path: &Path, writing: &Writi
 pub(crate) fn open(
     mut file: RoomFile,
     (place, copy): (&RoomContext, Option<Arc<dyn Copying>>),
-    Keys { mask, hosts, days }: Keys,
+    keys: Keys,
     sockets: Sockets,
     port: u16,
     held: impl Send + 'static,
@@ -171,10 +171,15 @@ pub(crate) fn open(
     // The sockets are opened before anything is sent to the bots.
     let reopened = reopen(&mut file.bots, game, address);
     let journal = file.journal.as_ref().map(|name| place.journals.join(name));
+    let journal_before = journal.is_some();
     let class = file.access.class().map(str::to_owned);
+    let challenge =
+        file.access.challenge().map(|challenge| (challenge.day, keys.challenge(game.name(), challenge.day)));
+    let Keys { mask, hosts, days } = keys;
     let counts = match &class {
         _ if file.ladder => Counts::of_the_ladder(),
         Some(_) => Counts::of_a_class(&options),
+        None if challenge.is_some() => Counts::of_a_challenge(),
         None => Counts::of(&options),
     };
     let directory = match &class {
@@ -186,13 +191,14 @@ pub(crate) fn open(
         title: options.title(),
         class: counts.class.clone(),
         casual: counts.casual.unwrap_or_default().to_owned(),
+        day: challenge.map(|(day, _)| day),
     };
-    let Begun { host, journal, id, end, status, mut before } = begin(
-        &options.clone().keyed(days),
-        (&directory, journal.as_deref()),
-        (place, &writing),
-        (&listen, &description.facts()),
-    )?;
+    let keyed = match challenge {
+        Some((_, seed)) => options.clone().seeded(seed),
+        None => options.clone().keyed(days),
+    };
+    let Begun { host, journal, id, end, status, mut before } =
+        begin(&keyed, (&directory, journal.as_deref()), (place, &writing), (&listen, &description.facts()))?;
     if before.is_none() {
         file.begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     }
@@ -203,6 +209,13 @@ pub(crate) fn open(
     let roster = Arc::new(Roster::new(mask, hosts));
     if class.is_some() {
         roster.set_members_only();
+    }
+    if let Some((day, _)) = challenge {
+        // Bots join after the person. A journal that cannot be resumed was an attempt.
+        let has_joined = before.as_ref().map_or(journal_before, |before| {
+            !before.occupants.is_empty() || status.phase != Phase::Lobby || file.result.is_some()
+        });
+        roster.set_challenge(day, has_joined);
     }
     // Bots are registered before clients are counted.
     for (seating, _) in &reopened {
@@ -229,7 +242,9 @@ pub(crate) fn open(
     let register = Arc::new(Register::new(end.facts(), &description, Arc::clone(&roster), &info.players));
     let (sender, receiver) = watch::channel(info);
     let sender = Arc::new(sender);
-    let bots = Bots::new(game, address, receiver.clone(), Arc::clone(&roster), reopened).with_pace(file.ladder);
+    let bots = Bots::new(game, address, receiver.clone(), Arc::clone(&roster), reopened)
+        .with_pace(file.ladder)
+        .with_seed(challenge.map(|(_, seed)| seed));
     let (entrance, web) = WebSockets::new(Arc::clone(&place.bans), Arc::clone(&roster), place.keep_seats);
     let (requests, broken) = (Arc::<Requests>::default(), Broken::default());
     let setting = Setting {

@@ -27,8 +27,21 @@ pub(crate) struct Keys {
     pub(crate) mask: Mask,
     /// The same in all rooms.
     pub(crate) hosts: HostCodes,
-    /// For the daily puzzles, which are the same in all rooms.
+    /// For the daily puzzles and challenges, which are the same in all rooms.
     pub(crate) days: [u8; 32],
+}
+
+impl Keys {
+    /// The seed of the daily challenge of a game.
+    pub(crate) fn challenge(&self, game: &str, day: u32) -> [u8; 32] {
+        code(&self.days, &format!("challenge\n{game}\n{day}"))
+    }
+}
+
+/// The seed of a bot in a daily challenge with this seed.
+pub(super) fn bot_seed(challenge: &[u8; 32], name: &str) -> u64 {
+    let code = code(challenge, &format!("bot\n{name}"));
+    code.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
 #[derive(Clone)]

@@ -32,6 +32,9 @@ pub(crate) struct Description {
     pub(crate) class: String,
     /// Why its matches do not count, or empty.
     pub(crate) casual: String,
+    /// Of a daily challenge, in days since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) day: Option<u32>,
 }
 
 impl Description {

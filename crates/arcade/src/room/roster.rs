@@ -50,6 +50,8 @@ const PHRASE: u32 = 3;
 pub(crate) const MAX_PHRASE_SENDERS: usize = 1_024;
 pub(super) const MEMBERS: &str = "In this class you play under the name that you took when you joined it.";
 pub(super) const OUTSIDE: &str = "This room belongs to a class: open its link in a browser.";
+pub(super) const ELSEWHERE: &str = "This room is a daily challenge: play it in a browser.";
+pub(super) const PLAYED: &str = "You have played this challenge.";
 const LOCKED: &str = "The owner of this room has locked it: it takes no new players.";
 const BARRED: &str = "The owner of this room has removed you; you can rejoin after this match.";
 
@@ -156,6 +158,13 @@ struct Page {
     messages: mpsc::Sender<Arc<str>>,
 }
 
+/// One person joins a daily challenge, once.
+#[derive(Debug)]
+struct Challenge {
+    day: u32,
+    has_joined: bool,
+}
+
 #[derive(Debug, Default)]
 struct RosterState {
     seats: BTreeMap<SocketAddr, Seat>,
@@ -176,6 +185,7 @@ struct RosterState {
     member_order: VecDeque<SocketAddr>,
     locked: bool,
     members_only: bool,
+    challenge: Option<Challenge>,
     barred: Barred,
     // Pseudonyms of hosts that have exhausted their share of this match.
     spent: BTreeSet<HostId>,
@@ -291,6 +301,16 @@ impl Roster {
         self.state().members_only = true;
     }
 
+    /// The room is a daily challenge. `has_joined` is whether its person has joined it before.
+    pub(crate) fn set_challenge(&self, day: u32, has_joined: bool) {
+        self.state().challenge = Some(Challenge { day, has_joined });
+    }
+
+    /// Whether the person of a daily challenge has joined. `None` in other rooms.
+    pub(crate) fn has_challenger(&self) -> Option<bool> {
+        self.state().challenge.as_ref().map(|challenge| challenge.has_joined)
+    }
+
     /// A member of the class has this seat. Inside the class its name is proven.
     pub(crate) fn set_member(&self, address: SocketAddr, name: &str) {
         if let Some(seat) = self.state().seats.get_mut(&address) {
@@ -299,8 +319,33 @@ impl Roster {
         }
     }
 
-    pub(crate) fn is_members_only(&self) -> bool {
-        self.state().members_only
+    /// Whether the content of each message decides about its admission, also after the peer has joined.
+    pub(crate) fn checks_messages(&self) -> bool {
+        let state = self.state();
+        state.members_only || state.challenge.is_some()
+    }
+
+    /// If this client may not use the room of a daily challenge. `name` is the name in a request to join; a client that
+    /// has not joined may send nothing else, since it could watch the match.
+    pub(crate) fn challenge_refusal(
+        &self,
+        peer: &Peer,
+        name: Option<&str>,
+        today: u32,
+    ) -> Option<(&'static str, CloseReason)> {
+        let state = self.state();
+        let Challenge { day, has_joined } = *state.challenge.as_ref()?;
+        if !peer.address.is_some_and(|address| state.seats.contains_key(&address)) {
+            return Some((ELSEWHERE, CloseReason::Missing));
+        }
+        let is_allowed = if has_joined { peer.joined && name.is_none() } else { name.is_some() && day >= today };
+        (!is_allowed).then_some((PLAYED, CloseReason::Played))
+    }
+
+    /// If this native client may not use the room.
+    pub(crate) fn native_refusal(&self, address: Option<SocketAddr>) -> Option<(&'static str, CloseReason)> {
+        let elsewhere = || self.state().challenge.is_some().then_some((ELSEWHERE, CloseReason::Missing));
+        elsewhere().or_else(|| self.class_refusal(address, None))
     }
 
     /// If this client may not use a room of a class, or not by the name in its message.
@@ -832,6 +877,9 @@ impl RosterState {
     fn set_joined(&mut self, peer: PeerId) -> bool {
         let Some(peer) = self.peers.get_mut(&peer).filter(|peer| peer.open) else { return false };
         let is_first = !std::mem::replace(&mut peer.joined, true);
+        if let Some(challenge) = self.challenge.as_mut().filter(|_| peer.plays) {
+            challenge.has_joined = true;
+        }
         let address = peer.address.filter(|_| peer.link == Link::Message);
         if let Some(seat) = address.and_then(|address| self.seats.get_mut(&address)) {
             seat.joined = true;

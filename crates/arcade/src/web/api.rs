@@ -21,7 +21,7 @@ use tracing::warn;
 pub(super) use self::failure::{ApiError, JsonBody, Params};
 use super::{
     caller::Caller,
-    names::{Claims, KeyHash, resembles, too_many_claims, too_many_names},
+    names::{CLAIMS, Claims, KeyHash, resembles, too_many_claims, too_many_names},
     relay::{self, ForwardableRequest},
 };
 use crate::{
@@ -35,6 +35,7 @@ use crate::{
     player_name::check_name,
     replays::{MAX_STRETCH, ReplayError},
     results::views::{ScoreView, match_json},
+    today::today,
 };
 
 /// The default of `limit`.
@@ -57,7 +58,7 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
         .route("/api/matches/{id}/lines", get(lines))
         .route("/api/players/{name}", get(player))
         .route("/api/players/{name}/against/{other}", get(against))
-        .route("/api/names", post(claim).layer(Extension(Arc::<Claims>::default())))
+        .route("/api/names", post(claim).layer(Extension(Arc::new(Claims::new(CLAIMS)))))
 }
 
 pub(super) type Answer<T = Response> = Result<T, ApiError>;
@@ -159,12 +160,6 @@ fn replay_node(hub: &Hub, found: &Match) -> Option<NodeStatus> {
 async fn replayed_elsewhere(hub: &Hub, request: &ForwardableRequest, found: &Match) -> Option<Response> {
     let node = replay_node(hub, found).filter(|_| !request.is_relayed() && !hub.replays().has(found))?;
     Some(relay::pass(hub, &node, request.with(Body::empty())).await)
-}
-
-/// In days since 1970, UTC.
-fn today() -> u32 {
-    const DAY: u64 = 86_400_000;
-    u32::try_from(unix_now() / DAY).unwrap_or(u32::MAX)
 }
 
 /// Replays a match in the turn of the caller's host. A journal contains the end of a match a moment late, so an

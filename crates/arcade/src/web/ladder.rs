@@ -27,7 +27,7 @@ use super::{
     connections,
     devices::{self, not_owner},
     keepalive::{Beat, Beats, Pulse, send},
-    names::{Claims, resembles, too_many_claims},
+    names::{CLAIMS, Claims, resembles, too_many_claims},
     response::too_many,
 };
 use crate::{
@@ -52,7 +52,7 @@ pub(super) fn routes() -> Router<Arc<Hub>> {
         .route("/ladder/{game}/socket", get(socket))
         .route("/api/ladder", get(all))
         .route("/api/ladder/{game}", get(one))
-        .route("/api/ladder/join", post(join).layer(Extension(Arc::<Claims>::default())))
+        .route("/api/ladder/join", post(join).layer(Extension(Arc::new(Claims::new(CLAIMS)))))
         .route("/api/ladder/leave", post(leave))
 }
 

@@ -65,8 +65,12 @@ const MAX_HOSTS: usize = 16_384;
 /// In milliseconds.
 const DAY: u64 = 24 * 3600 * 1000;
 
-#[derive(Debug, Default)]
-pub(crate) struct Claims(Mutex<Today>);
+/// Counts what hosts take in a day.
+#[derive(Debug)]
+pub(crate) struct Claims {
+    most: u32,
+    today: Mutex<Today>,
+}
 
 #[derive(Debug, Default)]
 struct Today {
@@ -75,14 +79,18 @@ struct Today {
 }
 
 impl Claims {
+    pub(crate) fn new(most: u32) -> Self {
+        Self { most, today: Mutex::default() }
+    }
+
     /// `now` is in milliseconds since the Unix epoch. Returns `false` at the limit of the host.
     pub(crate) fn take(&self, host: HostId, now: u64) -> bool {
-        let mut today = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut today = self.today.lock().unwrap_or_else(PoisonError::into_inner);
         if today.day != now / DAY {
             *today = Today { day: now / DAY, taken: HashMap::new() };
         }
         let is_below =
-            |network: Network| today.taken.get(&network).is_none_or(|&taken| taken < CLAIMS * network.hosts());
+            |network: Network| today.taken.get(&network).is_none_or(|&taken| taken < self.most * network.hosts());
         if !host.networks().all(is_below) {
             return false;
         }
@@ -98,7 +106,7 @@ impl Claims {
 
     /// Undoes `take` for a name that was not available.
     pub(crate) fn release(&self, host: HostId) {
-        let mut today = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut today = self.today.lock().unwrap_or_else(PoisonError::into_inner);
         for network in host.networks() {
             if let Some(taken) = today.taken.get_mut(&network) {
                 *taken = taken.saturating_sub(1);
@@ -169,7 +177,7 @@ mod tests {
 
     #[test]
     fn host_takes_a_bounded_number_of_names_a_day() {
-        let claims = Claims::default();
+        let claims = Claims::new(CLAIMS);
         let (eve, ann) = (HostId::of("10.0.0.9:1"), HostId::of("10.0.0.1:1"));
         let taken = (0..900).filter(|_| claims.take(eve, DAY)).count();
         assert_eq!(taken, CLAIMS as usize);
@@ -180,7 +188,7 @@ mod tests {
         assert_eq!(customer, 16 * CLAIMS as usize, "a large network counts as a few hosts");
         for number in 1..MAX_HOSTS as u64 {
             assert!(claims.take(HostId::V6Network(number << 16), DAY));
-            assert!(claims.0.lock().unwrap().taken.len() <= MAX_HOSTS);
+            assert!(claims.today.lock().unwrap().taken.len() <= MAX_HOSTS);
         }
         assert!(!claims.take(eve, DAY), "whoever has had most is remembered");
         assert!(claims.take(eve, 2 * DAY));

@@ -60,8 +60,11 @@ async fn list(State(hub): State<Arc<Hub>>) -> Response {
     Json(hub.snapshot(false)).into_response()
 }
 
-async fn one(State(hub): State<Arc<Hub>>, Path(id): Path<String>) -> Response {
-    match hub.rooms.get(&id).filter(|room| room.access.is_listed()) {
+/// The room of a challenge requires the key of its browser.
+async fn one(State(hub): State<Arc<Hub>>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    let key = caller::bearer(&headers).and_then(KeyHash::of);
+    let is_player = |room: &Room| key.is_some_and(|key| room.access.challenge().is_some_and(|of| of.key == key.0));
+    match hub.rooms.get(&id).filter(|room| room.access.is_listed() || is_player(room)) {
         Some(room) => Json(room.info.borrow().for_everybody()).into_response(),
         None => no_such_room(),
     }
@@ -193,6 +196,10 @@ struct Authorization {
 
 impl Authorization {
     fn is_valid(&self, hub: &Hub, id: &str, room: &Room) -> bool {
+        // All players of a challenge have the same bots.
+        if room.access.challenge().is_some() {
+            return false;
+        }
         if room.is_owned() {
             return self.owner.as_deref().is_some_and(|token| room.has_owner(token));
         }

@@ -192,6 +192,10 @@ async fn enter(
     let host = room.roster.mask.host(origin);
     let is_owner = entry.owner.as_ref().is_some_and(|token| room.has_owner(token));
     let role = if entry.watch { Role::Watcher } else { Role::Player };
+    // A watcher would see the whole map.
+    if role == Role::Watcher && room.access.challenge().is_some() {
+        return end(socket, CloseReason::Missing).await;
+    }
     let seats = [&entry.seat, &entry.past].map(|token| hub.secret().verify(id, token.as_deref()?));
     let is_removed = seats.iter().flatten().any(|ticket| room.roster.is_removed(ticket.seat));
     let has_seat = seats != [None, None] && !is_removed;
@@ -322,6 +326,7 @@ const fn code(ending: CloseReason) -> (u16, &'static str) {
         CloseReason::Private => (4009, "this room requires its password"),
         CloseReason::Missing => (4011, "there is no such room, or it takes the code of its link"),
         CloseReason::Name => (4013, "in this class you play under the name that you took when you joined it"),
+        CloseReason::Played => (4014, "you have played this challenge"),
         CloseReason::Unclear => {
             (4005, "the first message has to say how the socket enters, as in {\"seat\": null, \"key\": null}")
         }

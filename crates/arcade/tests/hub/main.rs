@@ -8,6 +8,7 @@ mod agones;
 mod bots;
 #[cfg(unix)]
 mod classes;
+mod daily;
 mod examples;
 #[cfg(unix)]
 mod fleet;

@@ -36,6 +36,7 @@ const classPage = () => import('./page/class.js');
 const replay = () => import('./page/replay.js');
 const players = () => import('./page/players.js');
 const ladder = () => import('./page/ladder.js');
+const daily = () => import('./page/daily.js');
 
 /** Pages by their addresses. @type {[RegExp, Show][]} */
 const PAGES = [
@@ -45,6 +46,7 @@ const PAGES = [
   [/^\/class$/, later(classPage, ({ showClass }, _, query) => showClass(main, { projector: query.has('projector') }))],
   [/^\/matches\/([^/]+)$/, later(replay, ({ showReplay }, [id], query) => showReplay(main, id, query))],
   [/^\/ladder$/, later(ladder, ({ showLadder }) => showLadder(main))],
+  [/^\/daily\/([\w-]+)$/, later(daily, ({ showDaily }, [game]) => showDaily(main, game))],
   [/^\/players$/, later(players, ({ showPlayers }) => showPlayers(main))],
   [/^\/players\/([^/]+)$/, later(players, ({ showPlayer }, [name], query) => showPlayer(main, name, query.get('kind')))],
   [/^\/players\/([^/]+)\/against\/([^/]+)$/, later(players, ({ showAgainst }, [one, other]) => showAgainst(main, one, other))],

@@ -41,7 +41,7 @@ export type Room = {
   casual?: string;
   /** Chosen by its owner. */
   name?: string | null;
-  visibility?: 'public' | 'link' | 'word' | 'class';
+  visibility?: 'public' | 'link' | 'word' | 'class' | 'challenge';
   /** The code of its link, sent to members only. */
   code?: string;
   owned?: boolean;
@@ -102,6 +102,10 @@ export type Game = {
   isAlone: (room: Room) => boolean;
   picture: () => Picture;
   load: () => Promise<Loaded>;
+  /** The page of the daily puzzle or challenge. */
+  daily?: string;
+  /** The daily challenge: its score in words, and how it is counted. */
+  challenge?: { score: (score: number) => string, text: string };
   pages: Page[];
 };
 

@@ -22,7 +22,7 @@ const HEARTBEAT = '{}';
 export const LEFT = 4000;
 
 /** Close codes of the hub after which the link does not reconnect; see web/socket.rs. */
-export const CODES = /** @type {const} */ ({ closed: 1000, replaced: 4001, expired: 4002, full: 4003, refused: 4004, unclear: 4005, removed: 4006, banned: 4007, locked: 4008, private: 4009, held: 4010, missing: 4011, used: 4012, name: 4013 });
+export const CODES = /** @type {const} */ ({ closed: 1000, replaced: 4001, expired: 4002, full: 4003, refused: 4004, unclear: 4005, removed: 4006, banned: 4007, locked: 4008, private: 4009, held: 4010, missing: 4011, used: 4012, name: 4013, played: 4014 });
 
 /** Attempts by WebSocket without a message until the network counts as blocking them, while the hub is reachable. */
 const BLOCKED = 2;

@@ -44,7 +44,7 @@ export const tabStorage = openStorage(() => sessionStorage);
 /** How long the tokens and proofs of rooms are stored, in milliseconds. */
 const STORED = 24 * 3600 * 1000;
 /** Their keys: the kind and the id of the room, or the code of a class. */
-const OF_ROOM = /^(seat|was|own|past|owner|code|word|class|pupil|teacher) /;
+const OF_ROOM = /^(seat|was|own|past|owner|code|word|class|pupil|teacher|challenge) /;
 
 /** @param {string | null} stored The time at which the value expires, a space, and the value. */
 function unexpired(stored) {

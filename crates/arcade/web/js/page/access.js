@@ -7,6 +7,7 @@ import { navigate } from '../lib/route.js';
 import { isStoragePersistent, roomStorage } from '../lib/settings.js';
 import { say } from '../lib/text.js';
 import { classOf, fetchClass } from './classes.js';
+import { key } from './name-key.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
@@ -50,7 +51,8 @@ export async function fetchRoom(id) {
     // The code belongs to another room.
     roomStorage.remember(`code ${id}`, null);
   }
-  return word === null ? request(`/api/rooms/${id}`) : request('/api/join', { room: id, word });
+  const ofChallenge = roomStorage.recall(`challenge ${id}`) !== null;
+  return word === null ? request(`/api/rooms/${id}`, undefined, ofChallenge ? key() : null) : request('/api/join', { room: id, word });
 }
 
 /**

@@ -1,7 +1,7 @@
 import { GAMES, isGame } from '../games/index.js';
 import { errorText, load, request } from '../lib/api.js';
 import { avatar } from '../lib/avatar.js';
-import { dailyBars, dailyRecord } from '../lib/daily.js';
+import { challengeScore, challengeStreak, dailyBars, dailyRecord, today } from '../lib/daily.js';
 import { copyButton, copyable, element, title, updateChildren } from '../lib/dom.js';
 import { faceOf } from '../lib/face.js';
 import { LobbyFeed } from '../lib/live.js';
@@ -73,7 +73,7 @@ export function showLobby(main, first, query) {
       'section',
       { class: 'today', 'aria-labelledby': 'today' },
       element('h2', { id: 'today' }, say('lobby.today')),
-      element('div', { class: 'columns' }, daily, element('section', { class: 'panel wide', 'aria-labelledby': 'leads' }, element('h3', { id: 'leads' }, say('lobby.leads')), leaders)),
+      element('div', { class: 'columns' }, daily, ...challenges(), element('section', { class: 'panel all', 'aria-labelledby': 'leads' }, element('h3', { id: 'leads' }, say('lobby.leads')), leaders)),
     ),
     element(
       'div',
@@ -120,9 +120,9 @@ export function showLobby(main, first, query) {
     // The tiles show all rooms.
     if (isOpen) for (const tile of tiles) thumbnails.update(tile.name, tile.update(lobby.rooms));
     else fold.open = true;
-    const today = lobby.rooms.find(({ options }) => options?.['mode'] === 'daily');
-    daily.hidden = !today && isOpen;
-    if (today) updateChildren(daily, ...dailyPuzzle(today));
+    const puzzle = lobby.rooms.find(({ options }) => options?.['mode'] === 'daily');
+    daily.hidden = !puzzle && isOpen;
+    if (puzzle) updateChildren(daily, ...dailyPuzzle(puzzle));
     if (lobby.unsure !== shown.unsure) unsure.textContent = lobby.unsure ? say('lobby.unsure') : '';
     if (lobby.recent !== shown.recent) {
       updateChildren(recent, ...(lobby.recent?.length ? lobby.recent.map(matchLine) : [nothing(say('lobby.recent.none'))]));
@@ -163,7 +163,7 @@ class Tile {
    */
   constructor(name, problem) {
     this.name = name;
-    const { title: heading, line } = GAMES[name];
+    const { title: heading, line, daily } = GAMES[name];
     this.picture = element('div', { class: 'picture' });
     this.playing = element('span', { class: 'playing', hidden: true });
     const button = element('button', { type: 'button', 'aria-label': say('lobby.play.label', { game: heading }) }, say('page.play'));
@@ -180,7 +180,7 @@ class Tile {
         button.disabled = false;
       }
     });
-    this.item = element('li', { class: 'tile', 'data-game': name }, this.picture, this.playing, element('h2', {}, heading), element('p', {}, line), button);
+    this.item = element('li', { class: 'tile', 'data-game': name }, this.picture, this.playing, ...(daily ? [element('a', { class: 'day', href: daily, 'aria-label': say('challenge.open', { game: heading }) }, say('challenge.daily'))] : []), element('h2', {}, heading), element('p', {}, line), button);
     /** @type {string | undefined} */
     this.room = undefined;
   }
@@ -267,6 +267,23 @@ function dailyPuzzle(room) {
     element('a', { class: 'button primary', href: `/rooms/${room.id}` }, say(isSolved ? 'puzzles.today.again' : 'lobby.daily.solve')),
   ];
 }
+
+/** The daily challenges, with the player's score of today. */
+const challenges = () =>
+  Object.values(GAMES).flatMap(({ name, title: game, challenge }) => {
+    if (!challenge) return [];
+    const [score, streak] = [challengeScore(name, today()), challengeStreak(name)];
+    const facts = [...(score === null ? [] : [challenge.score(score)]), ...(streak > 0 ? [say('lobby.daily.streak', { count: streak })] : [])];
+    const [heading, action] = [say('challenge.title', { game }), say(score === null ? 'page.play' : 'page.result')];
+    return [
+      element(
+        'section',
+        { class: 'panel daily', 'data-game': name, 'aria-labelledby': `daily-${name}` },
+        element('div', {}, element('h3', { id: `daily-${name}` }, heading), element('p', { class: 'soft' }, facts.length > 0 ? facts.join(' · ') : say('challenge.line'))),
+        element('a', { class: 'button primary', href: `/daily/${name}`, 'aria-label': `${action}: ${heading}` }, action),
+      ),
+    ];
+  });
 
 /** @param {string} text */
 const nothing = (text) => element('li', { class: 'soft' }, text);

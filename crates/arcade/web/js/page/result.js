@@ -122,7 +122,7 @@ export class Result {
       this.actions,
       ...(again ? [element('button', { type: 'button', class: 'primary again', 'data-key': 'again', click: again }, say('result.rematch'))] : []),
       ...(replay ? [element('a', { class: 'button', href: replay }, say('page.replay'))] : []),
-      // Only the class shows the names of its members.
+      // A class and a challenge have results of their own.
       ...(this.leave === lobbyLink ? [copyButton(() => shareText(this.game, rows, replay), say('result.share'))] : []),
       ...(match && own !== null ? reportButton(match, rows, own) : []),
       this.leave(false),

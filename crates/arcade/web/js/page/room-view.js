@@ -50,6 +50,7 @@ const MIN_CONNECTION = 2000;
 export function showRoomView(main, id, game, { play: startGame, rules, story }, { watching, next }) {
   const [key, tab] = [`seat ${id}`, `tab ${id}`];
   const isOfClass = classOf(id) !== null;
+  const isChallenge = roomStorage.recall(`challenge ${id}`) !== null;
   /** The token of the seat of this page. */
   let token = watching ? null : roomStorage.recall(key);
   /** A new tab leaves the seat to one that is connected. */
@@ -64,7 +65,8 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   const facts = element('span', { class: 'facts' });
   const rematch = new Rematch({ answer: (ready) => sendToHub({ rematch: ready }), begin: () => playAgain(), leave: () => void leaveRoom(), changed: () => showPlayers() });
   const classLink = (/** @type {boolean} */ isPrimary) => element('a', { class: isPrimary ? 'button primary' : 'button quiet', href: homeOf(id) }, say('class.back'));
-  const result = new Result(game, rematch.panel, ...(isOfClass ? [classLink] : []));
+  const challengeLink = (/** @type {boolean} */ isPrimary) => element('a', { class: isPrimary ? 'button primary' : 'button quiet', href: `/daily/${game}` }, say('challenge.result'));
+  const result = new Result(game, rematch.panel, ...(isOfClass ? [classLink] : isChallenge ? [challengeLink] : []));
   const after = new AfterMatch(game, story);
   result.story.append(after.panel);
   const loss = new ConnectionLoss(main, watching);
@@ -168,13 +170,13 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     result.show(rows, {
       own: seatOfMatch,
       face: (name) => faces.of(name),
-      // Only the class stores its results.
-      match: isOfClass ? null : (room.match ?? null),
+      // Only the class stores its results, and the replay of a challenge is hidden until the day is over.
+      match: isOfClass || isChallenge ? null : (room.match ?? null),
       counts: ratedText(room),
       series: GAMES[game].series && room.match && rows.length > 1 ? record(id, room.match, rows) : [],
-      again: watching || isBarred || !rematch.panel.hidden ? null : playAgain,
+      again: watching || isBarred || isChallenge || !rematch.panel.hidden ? null : playAgain,
     });
-    if (!isOfClass) void after.show(room.match ?? null, rows, seatOfMatch, () => play.sentences?.() ?? Promise.resolve([]));
+    if (!isOfClass && !isChallenge) void after.show(room.match ?? null, rows, seatOfMatch, () => play.sentences?.() ?? Promise.resolve([]));
   };
   /**
    * Moves the players, the invitation and the reactions between the room before a match and the panel beside the board.
@@ -245,6 +247,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   /** The loss of a player who leaves now, in a sentence. */
   const stake = () => {
     if (hasEnded) return null;
+    if (isChallenge && own !== null) return say('room.leave.challenge');
     return play.stake?.() ?? (room?.phase === 'playing' && room.rated && own !== null && !watching ? say('room.leave.rated') : null);
   };
   const leaveRoom = async () => {
@@ -253,7 +256,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     play.leave?.();
     link.close(LEFT);
     forgetSeat();
-    navigate(homeOf(id));
+    navigate(isChallenge ? `/daily/${game}` : homeOf(id));
   };
   const soundButton = toggle('♪', setSound, isOn(), say('room.sound'));
   soundButton.dataset.sound = '';
@@ -263,7 +266,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   title(watching ? say('room.watching', { game: gameName }) : gameName);
   const invite = element('button', { type: 'button', class: 'invite', 'aria-haspopup': 'dialog', click: () => (invitation.open(), void share.draw()) }, say('share.title'));
   const playLink = element('a', { class: 'button primary', href: `/rooms/${id}`, click: () => tabStorage.remember(tab, 'here') }, say(roomStorage.recall(key) === null ? 'page.play' : 'room.here'));
-  const panel = element('aside', { class: 'side' }, side, ...(watching || isStoragePersistent() ? [] : [element('p', { class: 'note' }, say('room.forgets'))]), element('span', { class: 'grow' }), offers, element('div', { class: 'invitations' }, ...(isOfClass ? [classLink(false)] : [invite]), reactions.opener), reactions.panel);
+  const panel = element('aside', { class: 'side' }, side, ...(watching || isStoragePersistent() ? [] : [element('p', { class: 'note' }, say('room.forgets'))]), element('span', { class: 'grow' }), offers, element('div', { class: 'invitations' }, ...(isOfClass ? [classLink(false)] : isChallenge ? [] : [invite]), reactions.opener), reactions.panel);
   const stage = element('div', { class: 'stage' }, board, reactions.onBoard, waitingRoom.panel, result.panel);
   const endOffer = offerSound(offers);
   table.append(
@@ -341,7 +344,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     showPlayers();
     const label = elsewhere ? 'room.here' : watching ? 'room.again.watch' : 'room.again';
     const enterAgain = () => element('button', { type: 'button', class: 'primary again', click: elsewhere ? takeOver : playAgain }, say(label));
-    result.end(text, stays, closed ? [] : [enterAgain()]);
+    result.end(text, stays, closed || (isChallenge && !elsewhere) ? [] : [enterAgain()]);
     arrange(false);
     if (closed) removeTools();
   };
@@ -374,7 +377,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   const entry = (seat) => {
     // A locked room and a rematch recognize returning players by it.
     const past = seat === null ? roomStorage.recall(`was ${id}`) : null;
-    return JSON.stringify({ seat, key: isOfClass ? ownKey() : watching ? null : provenKey(), watch: watching, past, ...(yieldsSeat && seat !== null && { yields: yieldsSeat }), ...credentials(id) });
+    return JSON.stringify({ seat, key: isOfClass || isChallenge ? ownKey() : watching ? null : provenKey(), watch: watching, past, ...(yieldsSeat && seat !== null && { yields: yieldsSeat }), ...credentials(id) });
   };
   /** Handles the fields that do not belong to the room. @param {any} message */
   const receive = (message) => {

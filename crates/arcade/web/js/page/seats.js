@@ -53,8 +53,8 @@ export class Seats {
   show(room, own, waiting) {
     const leaders = new Set(this.leaders());
     const free = Math.max(0, room.seats - room.taken);
-    const mayAdd = waiting && free > 0 && GAMES[room.game].bots && (room.owned !== true || roomProof(this.id).owner !== undefined);
-    const shownFree = waiting && !isAlone(room) ? Math.min(free, MOST_FREE) : 0;
+    const mayAdd = waiting && room.visibility !== 'challenge' && free > 0 && GAMES[room.game].bots && (room.owned !== true || roomProof(this.id).owner !== undefined);
+    const shownFree = waiting && !isAlone(room) && room.visibility !== 'challenge' ? Math.min(free, MOST_FREE) : 0;
     updateChildren(
       this.list,
       ...room.players.map((player) => {

@@ -41,8 +41,8 @@ export class Share {
     if (facts === this.shown) return;
     this.shown = facts;
     this.code.textContent = room.code ? spaced(room.code.toUpperCase()).replaceAll('-', ' ') : '';
-    // The page of a class invites to its rooms.
-    if (room.visibility === 'class') return;
+    // The page of a class invites to its rooms, and no other person plays in a challenge.
+    if (room.visibility === 'class' || room.visibility === 'challenge') return;
     this.note.textContent = say(`share.${room.visibility ?? 'public'}`);
     // The hub sends the port only to clients that may enter.
     const lines = room.port === 0 || !offersTerminal() ? [] : [element('details', {}, element('summary', {}, say('room.terminal')), ...terminalLines(joinCommand(room), say('room.terminal.command')))];

@@ -72,12 +72,12 @@ export class WaitingRoom {
     this.startsAlone = room.options?.['countdown'] !== undefined || isAlone(room);
     // In a room with an owner only the owner adds bots.
     const canAdd = room.owned !== true || roomProof(room.id).owner !== undefined;
-    this.offers = canAdd && joined && room.taken < room.seats && (!this.startsAlone || typeof room.bots_in === 'number');
-    // Members of a class find the room on its page.
-    this.join.hidden = room.visibility === 'class';
+    this.offers = canAdd && room.visibility !== 'challenge' && joined && room.taken < room.seats && (!this.startsAlone || typeof room.bots_in === 'number');
+    // Members of a class find the room on its page, and no other person plays in a challenge.
+    this.join.hidden = room.visibility === 'class' || room.visibility === 'challenge';
     this.panel.dataset.visibility = room.visibility ?? 'public';
     this.counts.textContent = ratedText(room);
-    this.heading.textContent = say('waits.players', { taken: room.taken, seats: room.seats });
+    this.heading.textContent = room.visibility === 'challenge' ? say('challenge.starts') : say('waits.players', { taken: room.taken, seats: room.seats });
     this.button.textContent = say(this.startsAlone ? 'waits.bring' : 'waits.start');
     if (typeof room.bots_in !== 'number' || room.phase === 'over') this.stop();
     else if (this.botsAt === null) {

@@ -57,6 +57,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     while (!(await fetch(`${hub.address}/api/matches/${match}/timeline`)).ok) await page.waitForTimeout(100);
     await check(`/matches/${match}`, () => page.locator('.card').first().waitFor());
     await check('/mastermind', () => page.getByRole('heading', { name: "Today's puzzle" }).waitFor());
+    for (const game of ['nuggets', 'robots']) await check(`/daily/${game}`, () => page.getByRole('button', { name: 'Play', exact: true }).waitFor());
     await check('/learn', () => page.locator('.chart td').first().waitFor());
     await answer(page);
     await check('/players', () => page.locator('table').first().waitFor());

@@ -106,7 +106,7 @@ test('lists rooms with players and folds the others, and joins by code', bound, 
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   assert.ok(height < 2200, `the lobby is ${height} pixels long`);
   // The tabs of a phone are at its lower edge.
-  const bots = page.getByRole('link', { name: 'Bots' });
+  const bots = page.getByRole('link', { name: 'Bots', exact: true });
   const { y = 0 } = (await bots.boundingBox()) ?? {};
   assert.ok(y > 650, `${y}`);
   await bots.tap();

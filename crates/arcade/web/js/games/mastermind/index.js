@@ -13,5 +13,6 @@ export const game = {
   isAlone: ({ options }) => options?.['mode'] === 'solo' || options?.['mode'] === 'daily',
   picture,
   load: () => import('./page.js'),
+  daily: '/mastermind',
   pages: [[/^\/mastermind$/, () => import('./puzzles.js')]],
 };

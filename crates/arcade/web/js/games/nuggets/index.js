@@ -14,5 +14,7 @@ export const game = {
   isAlone: () => false,
   picture,
   load: () => import('./page.js'),
+  daily: '/daily/nuggets',
+  challenge: { score: (score) => say('score.nuggets', { count: score }), text: say('challenge.nuggets') },
   pages: [],
 };

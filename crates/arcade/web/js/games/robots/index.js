@@ -15,5 +15,7 @@ export const game = {
   isAlone: () => false,
   picture,
   load: () => import('./page.js'),
+  daily: '/daily/robots',
+  challenge: { score: (score) => say('score.robots.challenge', { count: score }), text: say('challenge.robots') },
   pages: [],
 };

@@ -1,6 +1,7 @@
 // Texts of nuggets in English.
 
 export const texts = /** @type {const} */ ({
+  'challenge.nuggets': 'Your gold counts.',
   'game.nuggets': 'Nuggets',
   'game.nuggets.line': 'Find the most gold in a dark cave.',
   'score.nuggets': { one: '{count} nugget', other: '{count} nuggets' },

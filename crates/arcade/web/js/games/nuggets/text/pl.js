@@ -2,6 +2,7 @@
 
 /** @type {import('../../../lib/text-types.js').Translated<typeof import('./en.js').texts>} */
 export const texts = {
+  'challenge.nuggets': 'Liczy się Twoje złoto.',
   'game.nuggets': 'Bryłki',
   'game.nuggets.line': 'Znajdź najwięcej złota w ciemnej jaskini.',
   'score.nuggets': { one: '{count} bryłka', few: '{count} bryłki', many: '{count} bryłek' },

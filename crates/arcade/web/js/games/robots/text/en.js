@@ -1,6 +1,8 @@
 // Texts of robots in English.
 
 export const texts = /** @type {const} */ ({
+  'challenge.robots': 'Your hits count, less your own destructions.',
+  'score.robots.challenge': { one: '{count} point', other: '{count} points' },
   'game.robots': 'Robots',
   'game.robots.line': 'Bomb the others. Fewest deaths win.',
   'gap.robots': { one: '{count} death', other: '{count} deaths' },

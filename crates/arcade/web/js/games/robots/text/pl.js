@@ -2,6 +2,8 @@
 
 /** @type {import('../../../lib/text-types.js').Translated<typeof import('./en.js').texts>} */
 export const texts = {
+  'challenge.robots': 'Liczą się Twoje trafienia bez Twoich zniszczeń.',
+  'score.robots.challenge': { one: '{count} punkt', few: '{count} punkty', many: '{count} punktów' },
   'game.robots': 'Roboty',
   'game.robots.line': 'Wysadzaj innych. Wygrywa najmniej śmierci.',
   'gap.robots': { one: '{count} śmierć', few: '{count} śmierci', many: '{count} śmierci' },
