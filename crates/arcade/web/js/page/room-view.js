@@ -136,6 +136,8 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     const last = isOurs && (hasEnded || room.phase !== 'playing') ? room.result : null;
     return play.result?.() ?? last ?? null;
   };
+  /** Whether the game still shows the end of its match, so that the result waits. */
+  const isStillEnding = () => !isBarred && !room?.closing && (play.isEnding?.() ?? false);
   const showPlayers = () => {
     if (!room) return;
     // In a later match the same seat belongs to another player.
@@ -143,7 +145,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     owner.show(room, mine);
     reactions.allow(!watching && own !== null && !link.ended, nameIn(id));
     if (room.phase === 'playing' && own !== null) seatOfMatch = own;
-    const isEnding = play.isEnding?.() ?? false;
+    const isEnding = isStillEnding();
     const rows = mine === own && !isEnding ? rowsOfMatch() : null;
     if (!rows) dismissed = undefined;
     // The hub may report the next match before the game starts it.
@@ -151,7 +153,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     const players = rows && !isDismissed ? rows.map(identify) : null;
     if (players) showResult(players);
     else if (mine === own) result.hide();
-    if (isEnding && !room.closing) result.panel.hidden = true;
+    if (isEnding) result.panel.hidden = true;
     const isWaiting = room.phase === 'lobby' && !room.closing && !isAlone(room) && !isEnding && result.panel.hidden;
     arrange(isWaiting);
     waitingRoom.show(room, !watching && !hasEnded);
@@ -345,6 +347,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     const label = elsewhere ? 'room.here' : watching ? 'room.again.watch' : 'room.again';
     const enterAgain = () => element('button', { type: 'button', class: 'primary again', click: elsewhere ? takeOver : playAgain }, say(label));
     result.end(text, stays, closed || (isChallenge && !elsewhere) ? [] : [enterAgain()]);
+    if (isStillEnding()) result.panel.hidden = true;
     arrange(false);
     if (closed) removeTools();
   };

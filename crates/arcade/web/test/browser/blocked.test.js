@@ -46,7 +46,7 @@ test('plays without WebSockets, and returns after a reload', bound, async () => 
   await page.locator('#link[data-state=open]').waitFor();
   const robots = await hub.open({ game: 'robots', players: 1, turns: 30, turn_duration: 200 });
   await ann.go(`/rooms/${robots.id}`);
-  await ann.reads(/^Turn \d+ of 30\.$/);
+  await ann.reads(/^Turn \d+ of 30\. .*deaths?\.$/);
   await page.keyboard.press('ArrowUp');
   await page.getByRole('region', { name: 'Result' }).getByText('Ann').first().waitFor();
   await leave(who);

@@ -52,7 +52,7 @@ test('shows the lobby, a match, its result and its replay in Polish', bound, asy
 
   const room = await hub.open({ game: 'robots', players: 1, turns: 40, turn_duration: 100 });
   await ala.go(`/rooms/${room.id}`);
-  await ala.reads(/^Tura \d+ z 40\.$/);
+  await ala.reads(/^Tura \d+ z 40\. .*\.$/);
   await fits(ala, 'a match');
   const result = page.getByRole('region', { name: 'Wynik' });
   await result.getByRole('heading', { name: 'Wygrywa Ala' }).waitFor();

@@ -82,9 +82,9 @@ for (const seconds of [5, 70, 200]) {
       const room = await hub.open({ game: 'robots', players: 2, turns: 5000, turn_duration: 500 });
       const who = await behind(room.id);
       const bob = native.robots(room.port, 'Bob');
-      await who.ann.reads(/^Turn \d+ of 5000\.$/);
+      await who.ann.reads(/^Turn \d+ of 5000\. .*deaths?\.$/);
       await withoutNetwork(who, seconds);
-      await who.ann.reads(/^Turn \d+ of 5000\.$/);
+      await who.ann.reads(/^Turn \d+ of 5000\. .*deaths?\.$/);
       await who.page.getByRole('listitem').filter({ hasText: 'Ann' }).getByText('you').waitFor();
       await who.page.locator('main h1').click();
       await who.page.keyboard.press(' ');

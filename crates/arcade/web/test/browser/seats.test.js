@@ -18,7 +18,7 @@ test('robots: players of the same name have separate seats', bound, async () => 
   await one.go(`/rooms/${room.id}`);
   await one.reads('You are in.');
   await two.go(`/rooms/${room.id}`);
-  await Promise.all([one, two].map((person) => person.reads(/^Turn \d+ of 1000\.$/)));
+  await Promise.all([one, two].map((person) => person.reads(/^Turn \d+ of 1000\. .*deaths?\.$/)));
   // The second page may show the first one's seat until the hub sends its own.
   await ownLine(two).locator('.mark').filter({ hasText: '1' }).waitFor();
   assert.equal(await ownLine(one).locator('.mark').textContent(), '0');
