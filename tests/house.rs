@@ -19,7 +19,7 @@ const FLOORS: [&[&str]; 9] = [
     &["results", "replays"],
     &["room"],
     &["games", "fleet"],
-    &["player_name", "proxied"],
+    &["player_name", "proxied", "today"],
     &["message"],
 ];
 

@@ -229,7 +229,7 @@ impl Info {
             taken: status.taken,
             seats: status.seats,
             // Only bots of the hub use the port of such a room.
-            port: if file.is_for_hub() { 0 } else { file.port },
+            port: if file.is_for_hub() && !file.ladder { 0 } else { file.port },
             players: vec![],
             watchers: 0,
             result: file.result.clone(),
