@@ -100,10 +100,10 @@ async fn later_version_is_rejected_and_not_changed() {
     let error = Store::file(&path).unwrap().prepare().await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the tables of the database have version 99, but this program supports versions up to 8; run the newer \
+        "the tables of the database have version 99, but this program supports versions up to 9; run the newer \
          program, or restore an older copy of the database"
     );
-    assert!(matches!(error, StoreError::Newer { found: 99, known: 8 }));
+    assert!(matches!(error, StoreError::Newer { found: 99, known: 9 }));
     assert_eq!(error.trouble(), Trouble::Version);
     assert!(fs::read(&path).unwrap() == before);
 }
