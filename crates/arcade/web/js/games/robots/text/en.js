@@ -1,7 +1,7 @@
 // Texts of robots in English.
 
 export const texts = /** @type {const} */ ({
-  'challenge.robots': 'Your hits count, less your own destructions.',
+  'challenge.robots': 'Your hits count, less your deaths.',
   'score.robots.challenge': { one: '{count} point', other: '{count} points' },
   'game.robots': 'Robots',
   'game.robots.line': 'Bomb the others. Fewest deaths win.',

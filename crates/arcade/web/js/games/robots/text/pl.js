@@ -2,7 +2,7 @@
 
 /** @type {import('../../../lib/text-types.js').Translated<typeof import('./en.js').texts>} */
 export const texts = {
-  'challenge.robots': 'Liczą się Twoje trafienia bez Twoich zniszczeń.',
+  'challenge.robots': 'Liczą się Twoje trafienia minus Twoje śmierci.',
   'score.robots.challenge': { one: '{count} punkt', few: '{count} punkty', many: '{count} punktów' },
   'game.robots': 'Roboty',
   'game.robots.line': 'Wysadzaj innych. Wygrywa najmniej śmierci.',
