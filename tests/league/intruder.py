@@ -35,10 +35,12 @@ def seats(league):
     return ports
 
 
-def listed(game):
-    """Returns the local ports of all sockets that the system shows to this program."""
+def listed(game, own):
+    """Returns the local ports of the sockets that the system shows to this program, except its `own`."""
     with open(f"/proc/net/{TABLES[game]}") as table:
-        return {int(row.split()[1].rsplit(":", 1)[1], 16) for row in table.readlines()[1:]}
+        ports = {int(row.split()[1].rsplit(":", 1)[1], 16) for row in table.readlines()[1:]}
+    # In a separate network, one of them may have the number of an opponent's port.
+    return ports - {mine.getsockname()[1] for mine in own if mine}
 
 
 def join(game, host, port, name, patience):
@@ -65,7 +67,7 @@ def main(game, host, port, name, league, report):
     begin_by = time.monotonic() + PATIENCE
     while True:
         # Tries the ports before it takes its own seat and again during the match.
-        table = listed(game)
+        table = listed(game, intruders)
         ports = seats(league)
         for other in ports - {port}:
             intruder, has_joined = join(game, host, other, "intruder", PAUSE)
