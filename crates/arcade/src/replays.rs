@@ -47,8 +47,8 @@ impl Replays {
         self.path(found).is_some_and(|path| journal_core::exists(&path))
     }
 
-    /// Fails while the match must stay secret, and omits its seats if only they must; `today` is in days since 1970. `turn` is held until the work is
-    /// done, even if the caller is dropped.
+    /// Fails while the match must stay secret, and omits its seats if only they must; `today` is in days since 1970.
+    /// `turn` is held until the work is done, even if the caller is dropped.
     pub(crate) async fn timeline(
         &self,
         found: &Match,

@@ -96,6 +96,16 @@ enum PlayerState {
     Lost,
 }
 
+impl Player {
+    fn finish(&mut self, state: PlayerState) {
+        (self.state, self.request, self.lost) = (state, None, None);
+    }
+
+    fn may_reconnect(&self, grace: Duration) -> bool {
+        self.state == PlayerState::Playing && !self.has_reconnected && !grace.is_zero()
+    }
+}
+
 #[derive(Debug)]
 pub struct Ladder {
     settings: Settings,
@@ -160,7 +170,7 @@ impl Ladder {
                 if let Some(player) =
                     self.players.get_mut(&program).filter(|player| player.state == PlayerState::Playing)
                 {
-                    (player.state, player.request, player.lost) = (PlayerState::Finished, None, None);
+                    player.finish(PlayerState::Finished);
                 }
             }
             Input::MatchEnded(number) => self.end(now, number),
@@ -211,22 +221,11 @@ impl Ladder {
         }
     }
 
-    fn may_reconnect(&self, player: &Player) -> bool {
-        let is_over = self.stopped.contains(&player.number);
-        player.state == PlayerState::Playing
-            && !player.has_reconnected
-            && !self.settings.reconnect.is_zero()
-            && !is_over
-    }
-
     // Returns whether the program may reconnect.
     fn lose_connection(&mut self, now: Time, program: ProgramId) -> bool {
-        let until = now.plus(self.settings.reconnect);
-        let may = self.players.get(&program).is_some_and(|player| self.may_reconnect(player));
-        if let Some(player) = self.players.get_mut(&program).filter(|_| may) {
-            player.lost = Some(until);
-        }
-        may
+        let grace = self.settings.reconnect;
+        let player = self.players.get_mut(&program).filter(|player| player.may_reconnect(grace));
+        player.map(|player| player.lost = Some(now.plus(grace))).is_some()
     }
 
     // When the program forfeits its match.
@@ -234,10 +233,10 @@ impl Ladder {
         player.lost.or_else(|| Some(player.request?.plus(self.settings.patience)))
     }
 
-    // The player of this name whose connection a new one replaces, and since when.
+    // The player of this name whose connection a new one replaces, and from when on.
     fn replaced_at(&self, name: &str) -> Option<(ProgramId, Time)> {
         let (program, player) = self.players.iter().find(|(_, player)| player.name == name)?;
-        if !self.may_reconnect(player) {
+        if !player.may_reconnect(self.settings.reconnect) {
             return None;
         }
         if player.lost.is_some() {
@@ -268,7 +267,7 @@ impl Ladder {
     // Returns the forfeited match; `None` if the program does not play.
     fn forfeit(&mut self, now: Time, program: ProgramId, how: Forfeit, out: &mut Vec<Output>) -> Option<MatchId> {
         let player = self.players.get_mut(&program).filter(|player| player.state == PlayerState::Playing)?;
-        (player.state, player.request, player.lost) = (PlayerState::Lost, None, None);
+        player.finish(PlayerState::Lost);
         let (number, name) = (player.number, player.name.clone());
         let settings = self.settings.clone();
         self.record(now, &name).add_forfeit(now, &settings);
@@ -284,7 +283,7 @@ impl Ladder {
         for player in
             self.players.values_mut().filter(|player| player.number == number && player.state == PlayerState::Playing)
         {
-            (player.state, player.request, player.lost) = (PlayerState::Finished, None, None);
+            player.finish(PlayerState::Finished);
         }
         out.push(Output::Stop(number));
     }

@@ -23,8 +23,9 @@ pub trait Warden {
     /// Whether a new connection is accepted. A rejected one is never reported to the room.
     fn admits(&mut self, address: SocketAddr) -> bool;
 
-    /// The form of an address that the room, its recording and the observer receive. [`WardenRequest::RemoveHost`] and the budgets
-    /// use it too, so it must keep the addresses of one host together. A resumed peer keeps its earlier form.
+    /// The form of an address that the room, its recording and the observer receive. [`WardenRequest::RemoveHost`] and
+    /// the budgets use it too, so it must keep the addresses of one host together. A resumed peer keeps its earlier
+    /// form.
     fn room_address(&mut self, link: Link, address: SocketAddr) -> SocketAddr {
         let _ = link;
         address

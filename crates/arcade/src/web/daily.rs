@@ -30,16 +30,13 @@ use crate::{
     message::message,
     results::views::date,
     room::file,
-    today::today,
+    today::{DAY, today},
 };
 
 pub(crate) fn routes() -> Router<Arc<Hub>> {
     let attempts = Extension(Arc::new(Claims::new(MAX_ATTEMPTS_A_DAY)));
     Router::new().route("/api/daily/{game}", get(show).post(start).layer(attempts))
 }
-
-/// In milliseconds.
-const DAY: u64 = 86_400_000;
 
 fn challenge_of(name: &str) -> Answer<Game> {
     let game = game_of(name)?;

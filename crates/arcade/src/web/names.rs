@@ -19,6 +19,7 @@ use crate::{
     message::{Message, message},
     results::Results,
     room::Room,
+    today::DAY,
 };
 
 /// In bytes.
@@ -62,8 +63,6 @@ pub(super) fn too_many_names() -> Message {
 pub(crate) const CLAIMS: u32 = 30;
 /// Counted hosts and networks. Above that, those with the fewest names are dropped.
 const MAX_HOSTS: usize = 16_384;
-/// In milliseconds.
-const DAY: u64 = 24 * 3600 * 1000;
 
 /// Counts what hosts take in a day.
 #[derive(Debug)]

@@ -359,7 +359,7 @@ fn read_until(stream: &mut TcpStream, end: &[u8]) -> String {
 }
 
 #[test]
-fn program_reconnects_to_its_match_once() {
+fn program_reconnects_to_its_match() {
     let games = "blackjack,mastermind,nuggets,robots";
     let hub = Hub::with(&["--no-default-rooms", "--ladder", games]);
     let login = join(&hub, "Ann");

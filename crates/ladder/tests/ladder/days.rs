@@ -29,6 +29,7 @@ fn day(seed: u64) -> f64 {
     let mut world = World::new(seed, Settings { continuous: seed.is_multiple_of(2), ..Settings::default() }, &programs);
     world.run(24);
     assert!(world.matches > 10_000, "{} matches", world.matches);
+    assert!(world.reconnected > 100, "{} reconnections", world.reconnected);
     assert!(world.met.len() == 3 && world.met.values().all(|met| *met > 500), "{:?}", world.met);
     let mut above = 0.0;
     for program in &world.programs {

@@ -2,15 +2,6 @@ use store::{ALL_TIME, Board, DAILY, LADDER, Match, MatchPlayer, Order, PlayerKin
 
 use crate::support::{self, a_match, board, entry, leaders, leaders_on};
 
-async fn on_each(test: impl AsyncFn(Store)) {
-    support::on_each(async |open, _| {
-        let store = open();
-        store.prepare().await.unwrap();
-        test(store).await;
-    })
-    .await;
-}
-
 fn at_host(host: &str, players: Vec<MatchPlayer>) -> Vec<MatchPlayer> {
     players.into_iter().map(|player| MatchPlayer { host: host.into(), ..player }).collect()
 }
@@ -40,7 +31,7 @@ async fn play_outside(store: &Store, first: u32, player: MatchPlayer) {
 
 #[tokio::test]
 async fn names_of_one_host_count_after_ten_matches_against_other_hosts() {
-    on_each(async |store| {
+    support::on_each_prepared(async |store, _| {
         let (ann, eve) = (proven(entry(1, "Ann", 9)), proven(entry(2, "Eve", 1)));
         let pair = |number, ann: &MatchPlayer, eve: &MatchPlayer| {
             a_match(number, "nuggets", at_host("h", vec![ann.clone(), eve.clone()]))
@@ -76,7 +67,7 @@ async fn names_of_one_host_count_after_ten_matches_against_other_hosts() {
 
 #[tokio::test]
 async fn two_names_of_one_host_count_three_times_a_day_against_each_other() {
-    on_each(async |store| {
+    support::on_each_prepared(async |store, _| {
         for (first, name) in [(100, "Ann"), (200, "Eve"), (300, "Cy")] {
             play_outside(&store, first, proven(entry(1, name, 1))).await;
         }
@@ -107,7 +98,7 @@ async fn two_names_of_one_host_count_three_times_a_day_against_each_other() {
 
 #[tokio::test]
 async fn unproven_names_of_one_host_count_as_one_opponent() {
-    on_each(async |store| {
+    support::on_each_prepared(async |store, _| {
         play_outside(&store, 100, proven(entry(1, "Ann", 1))).await;
         for (first, name) in [(200, "Dan"), (300, "Bob")] {
             play_outside(&store, first, entry(1, name, 1)).await;
@@ -136,7 +127,7 @@ async fn unproven_names_of_one_host_count_as_one_opponent() {
 
 #[tokio::test]
 async fn bots_are_rated_by_level_and_not_by_name() {
-    on_each(async |store| {
+    support::on_each_prepared(async |store, _| {
         for number in 1..=12 {
             let name = format!("Bot {number}");
             let (easy, hard) = (bot(2, &name, "easy"), bot(1, "Bot Ada", "hard"));
@@ -160,7 +151,7 @@ async fn bots_are_rated_by_level_and_not_by_name() {
 
 #[tokio::test]
 async fn ladder_has_fixed_ratings_of_bots_and_no_limit_for_pairs_of_a_host() {
-    on_each(async |store| {
+    support::on_each_prepared(async |store, _| {
         let of_the_ladder = |number, players| Match { class: LADDER.into(), ..a_match(number, "robots", players) };
         for number in 1..=12 {
             let against_bot = vec![proven(entry(1, "Ann", 0)), bot(2, "Bot Ada", "hard")];
@@ -187,7 +178,7 @@ async fn ladder_has_fixed_ratings_of_bots_and_no_limit_for_pairs_of_a_host() {
 
 #[tokio::test]
 async fn player_that_leaves_is_ranked_last() {
-    on_each(async |store| {
+    support::on_each_prepared(async |store, _| {
         let gone = MatchPlayer { quit: true, ..entry(1, "Ann", 200) };
         store.record(&a_match(1, "nuggets", vec![gone, entry(2, "Bob", 30), entry(3, "Cy", 20)])).await.unwrap();
         let rows = leaders(&store, "nuggets").await;
@@ -200,7 +191,7 @@ async fn player_that_leaves_is_ranked_last() {
 
 #[tokio::test]
 async fn casual_match_changes_no_board() {
-    on_each(async |store| {
+    support::on_each_prepared(async |store, _| {
         let seeded =
             Match { casual: "seed".into(), ..a_match(1, "nuggets", vec![entry(1, "Ann", 200), entry(2, "Bob", 30)]) };
         assert!(store.record(&seeded).await.unwrap());
@@ -213,7 +204,7 @@ async fn casual_match_changes_no_board() {
 
 #[tokio::test]
 async fn daily_puzzle_counts_once_for_a_proven_name() {
-    on_each(async |store| {
+    support::on_each_prepared(async |store, _| {
         let puzzle = |number: u32, player: MatchPlayer| Match {
             class: DAILY.into(),
             ..a_match(number, "mastermind", vec![player])
@@ -236,7 +227,7 @@ async fn daily_puzzle_counts_once_for_a_proven_name() {
 
 #[tokio::test]
 async fn player_is_ranked_after_ten_matches_and_falls_behind_while_inactive() {
-    on_each(async |store| {
+    support::on_each_prepared(async |store, _| {
         for number in 1..=12 {
             let mut late = a_match(number, "nuggets", vec![entry(1, "Ann", 9), entry(2, "Bob", 5)]);
             if number > 9 {
@@ -274,7 +265,7 @@ async fn player_is_ranked_after_ten_matches_and_falls_behind_while_inactive() {
 
 #[tokio::test]
 async fn each_season_has_its_own_boards() {
-    on_each(async |store| {
+    support::on_each_prepared(async |store, _| {
         let mut first = a_match(1, "nuggets", vec![entry(1, "Ann", 9), entry(2, "Bob", 5)]);
         first.ended = 1_790_812_799_999;
         let mut second = a_match(2, "nuggets", vec![entry(1, "Bob", 9), entry(2, "Ann", 5)]);

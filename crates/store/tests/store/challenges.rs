@@ -1,15 +1,6 @@
-use store::{Attempt, Challenge, ChallengeScore, Claim, Match, RedeemOutcome, Store};
+use store::{Attempt, Challenge, ChallengeScore, Claim, Match, RedeemOutcome};
 
 use crate::support::{self, a_match, entry};
-
-async fn on_each(test: impl AsyncFn(Store)) {
-    support::on_each(async |open, _| {
-        let store = open();
-        store.prepare().await.unwrap();
-        test(store).await;
-    })
-    .await;
-}
 
 const TODAY: Challenge<'_> = Challenge { game: "nuggets", day: 20_000 };
 
@@ -21,7 +12,7 @@ fn played(number: u32, room: &str, score: i64) -> Match {
 
 #[tokio::test]
 async fn first_attempt_of_a_key_counts_and_only_the_first_match_of_its_room() {
-    on_each(async |store| {
+    support::on_each_prepared(async |store, _| {
         let (ann, bob) = ([1; 32], [2; 32]);
         assert_eq!(store.attempt(TODAY, &ann).await.unwrap(), None);
         assert_eq!(store.begin_challenge(TODAY, &ann, "nuggets-7").await.unwrap(), None);
@@ -47,7 +38,7 @@ async fn first_attempt_of_a_key_counts_and_only_the_first_match_of_its_room() {
 
 #[tokio::test]
 async fn devices_of_one_name_share_an_attempt() {
-    on_each(async |store| {
+    support::on_each_prepared(async |store, _| {
         let (computer, phone, other) = ([1; 32], [2; 32], [3; 32]);
         assert_eq!(store.claim("Ann", &computer, 1).await.unwrap(), Claim::Own);
         for (code, device) in [([9; 32], phone), ([8; 32], other)] {
@@ -65,7 +56,7 @@ async fn devices_of_one_name_share_an_attempt() {
 
 #[tokio::test]
 async fn attempt_is_cancelled_only_without_a_result() {
-    on_each(async |store| {
+    support::on_each_prepared(async |store, _| {
         let ann = [1; 32];
         store.begin_challenge(TODAY, &ann, "nuggets-7").await.unwrap();
         store.cancel_challenge(TODAY, &ann).await.unwrap();
@@ -79,7 +70,7 @@ async fn attempt_is_cancelled_only_without_a_result() {
 
 #[tokio::test]
 async fn old_attempts_are_removed() {
-    on_each(async |store| {
+    support::on_each_prepared(async |store, _| {
         assert_eq!(store.begin_challenge(TODAY, &[1; 32], "nuggets-7").await.unwrap(), None);
         let later = Challenge { day: TODAY.day + 3, ..TODAY };
         store.begin_challenge(later, &[2; 32], "nuggets-8").await.unwrap();

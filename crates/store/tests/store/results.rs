@@ -7,19 +7,9 @@ use tokio::time::timeout;
 
 use crate::support::{self, a_match, board, entry, leaders, leaders_on};
 
-/// Runs a test on databases with tables. The test also receives a function that opens the same database again.
-async fn on_each(test: impl AsyncFn(Store, &dyn Fn() -> Store)) {
-    support::on_each(async |open, _| {
-        let store = open();
-        store.prepare().await.unwrap();
-        test(store, open).await;
-    })
-    .await;
-}
-
 #[tokio::test]
 async fn match_is_stored_once_with_its_ratings() {
-    on_each(async |store, open| {
+    support::on_each_prepared(async |store, open| {
         let first = a_match(1, "nuggets", vec![entry(1, "Ann", 200), entry(2, "Bob", 50)]);
         assert!(store.record(&first).await.unwrap());
         let leaders = leaders(&store, "nuggets").await;
@@ -57,7 +47,7 @@ async fn examination_creates_no_tables() {
 
 #[tokio::test]
 async fn same_match_from_two_hubs_is_stored_once() {
-    on_each(async |store, open| {
+    support::on_each_prepared(async |store, open| {
         let stores = [store, open()];
         let record = async |store: &Store| {
             for number in 1..=20 {
@@ -78,7 +68,7 @@ async fn same_match_from_two_hubs_is_stored_once() {
 
 #[tokio::test]
 async fn name_with_and_without_proof_is_two_persons() {
-    on_each(async |store, _| {
+    support::on_each_prepared(async |store, _| {
         let mut players = vec![entry(1, "Ann", 9), entry(2, "Ann", 5), entry(3, "Ann", 1), entry(4, "Ann", 0)];
         players[0].kind = PlayerKind::Proven;
         (players[2].kind, players[2].level) = (PlayerKind::Bot, "easy".into());
@@ -99,7 +89,7 @@ async fn name_with_and_without_proof_is_two_persons() {
 
 #[tokio::test]
 async fn matches_are_listed_in_pages_newest_first() {
-    on_each(async |store, _| {
+    support::on_each_prepared(async |store, _| {
         for number in 1..=7 {
             let (game, second) = if number % 2 == 0 { ("robots", "Bob") } else { ("nuggets", "Eve") };
             store.record(&a_match(number, game, vec![entry(1, "Ann", 1), entry(1, second, 1)])).await.unwrap();
@@ -130,7 +120,7 @@ async fn matches_are_listed_in_pages_newest_first() {
 
 #[tokio::test]
 async fn aborted_and_single_player_matches_are_not_rated() {
-    on_each(async |store, _| {
+    support::on_each_prepared(async |store, _| {
         let broken = Match {
             complete: false,
             casual: "unfinished".into(),
@@ -153,7 +143,7 @@ async fn aborted_and_single_player_matches_are_not_rated() {
 
 #[tokio::test]
 async fn name_belongs_to_the_first_key() {
-    on_each(async |store, _| {
+    support::on_each_prepared(async |store, _| {
         let name = "Zoë'); DROP TABLE names; --";
         assert_eq!(store.names_of(&[1; 32]).await.unwrap(), [] as [&str; 0]);
         store.changed_names(&mut NameChanges::default(), 6).await.unwrap();
@@ -175,7 +165,7 @@ async fn name_belongs_to_the_first_key() {
 
 #[tokio::test]
 async fn name_that_resembles_a_taken_one_is_rejected() {
-    on_each(async |store, _| {
+    support::on_each_prepared(async |store, _| {
         assert_eq!(store.claim("Bill", &[1; 32], 7).await.unwrap(), Claim::Own);
         // This name is not public yet.
         assert_eq!(store.claim("BiIl", &[2; 32], 8).await.unwrap(), Claim::Resembles(None));
@@ -193,7 +183,7 @@ async fn name_that_resembles_a_taken_one_is_rejected() {
 
 #[tokio::test]
 async fn unused_names_are_released() {
-    on_each(async |store, _| {
+    support::on_each_prepared(async |store, _| {
         for (time, name) in (1..).zip(["Ann", "Bob", "Cy", "Dan", "Eve"]) {
             assert_eq!(store.claim(name, &[1; 32], time).await.unwrap(), Claim::Own);
         }
@@ -219,7 +209,7 @@ async fn unused_names_are_released() {
 
 #[tokio::test]
 async fn records_of_journals_are_stored() {
-    on_each(async |store, open| {
+    support::on_each_prepared(async |store, open| {
         let known = RoomTime { until: 7, zero: 8 };
         for (file, position) in [("a.journal", 9), ("a.journal", 10), ("b.journal", 20)] {
             store.note_examined(file, position, known).await.unwrap();
@@ -260,7 +250,7 @@ async fn add_key(store: &Store, owner: u8, number: u8) -> RedeemOutcome {
 
 #[tokio::test]
 async fn name_is_proven_by_the_keys_of_its_owner_until_they_are_replaced_or_it_is_released() {
-    on_each(async |store, _| {
+    support::on_each_prepared(async |store, _| {
         let ann = || RedeemOutcome::Name("Ann".into());
         assert_eq!(store.claim("Ann", &key(1), 7).await.unwrap(), Claim::Own);
         for number in [2, 1, 2, 3, 4] {
@@ -307,7 +297,7 @@ async fn name_is_proven_by_the_keys_of_its_owner_until_they_are_replaced_or_it_i
 
 #[tokio::test]
 async fn code_is_void_when_it_expires_or_its_key_does_not_own_the_name() {
-    on_each(async |store, _| {
+    support::on_each_prepared(async |store, _| {
         let redeem = async |code: u8| store.redeem_code(&[code], &key(6), 9).await.unwrap();
         assert_eq!(store.claim("Ann", &key(1), 7).await.unwrap(), Claim::Own);
         assert!(!store.issue_code("Ann", &key(2), &[1], 100).await.unwrap(), "another key");
@@ -334,7 +324,7 @@ async fn code_is_void_when_it_expires_or_its_key_does_not_own_the_name() {
 
 #[tokio::test]
 async fn name_that_loses_a_key_at_one_hub_loses_it_at_others() {
-    on_each(async |one, open| {
+    support::on_each_prepared(async |one, open| {
         let other = open();
         other.prepare().await.unwrap();
         let (mut applied, hour) = (NameChanges::default(), 3_600_000);

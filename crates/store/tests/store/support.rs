@@ -16,6 +16,16 @@ use testkit::TempDir;
 /// The addresses of a PostgreSQL server, and of a `PgBouncer` before it.
 const SERVERS: [&str; 2] = ["ARCADE_TEST_POSTGRES", "ARCADE_TEST_PGBOUNCER"];
 
+/// [`on_each`] on databases with tables. The test receives a store and a function that opens the same database again.
+pub(crate) async fn on_each_prepared(test: impl AsyncFn(Store, &dyn Fn() -> Store)) {
+    on_each(async |open, _| {
+        let store = open();
+        store.prepare().await.unwrap();
+        test(store, open).await;
+    })
+    .await;
+}
+
 /// Runs a test on an empty SQLite database and, if there is a server, on PostgreSQL, directly and through `PgBouncer`.
 /// The test receives a function that opens the database, and its address on the server.
 pub(crate) async fn on_each(test: impl AsyncFn(&dyn Fn() -> Store, Option<&str>)) {

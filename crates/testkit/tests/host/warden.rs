@@ -19,9 +19,9 @@ const BOB: &str = "10.0.0.2:5000";
 struct Porter(Arc<Mutex<(VecDeque<WardenRequest>, Option<Waker>)>>);
 
 impl Porter {
-    fn remove(&self, removal: WardenRequest) {
+    fn request(&self, request: WardenRequest) {
         let mut state = self.0.lock().unwrap();
-        state.0.push_back(removal);
+        state.0.push_back(request);
         state.1.take().into_iter().for_each(Waker::wake);
     }
 }
@@ -43,8 +43,8 @@ impl Warden for Porter {
 
     fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<WardenRequest> {
         let mut state = self.0.lock().unwrap();
-        if let Some(removal) = state.0.pop_front() {
-            return Poll::Ready(removal);
+        if let Some(request) = state.0.pop_front() {
+            return Poll::Ready(request);
         }
         state.1 = Some(context.waker().clone());
         Poll::Pending
@@ -97,16 +97,16 @@ fn a_removed_peer_receives_the_reason_and_leaves_the_room() {
     }
     while server.run() {}
     script.take_delivered();
-    porter.remove(WardenRequest::Remove(PeerId(1), "out".into()));
-    porter.remove(WardenRequest::Remove(PeerId(9), String::new()));
+    porter.request(WardenRequest::Remove(PeerId(1), "out".into()));
+    porter.request(WardenRequest::Remove(PeerId(9), String::new()));
     while server.run() {}
     let told = script.take_delivered();
     let after = [frame(2, "out"), frame(1, "gone 1"), frame(2, "gone 1"), frame(3, "gone 1"), (2, Delivered::Closed)];
     assert_eq!(told, after);
     assert_eq!(*present.0.lock().unwrap(), [PeerId(0), PeerId(2)]);
     // Hosts are identified by the shown address.
-    porter.remove(WardenRequest::RemoveHost(HostId::of(ANN), String::new()));
-    porter.remove(WardenRequest::RemoveHost(HostId::of("192.0.2.1:1"), String::new()));
+    porter.request(WardenRequest::RemoveHost(HostId::of(ANN), String::new()));
+    porter.request(WardenRequest::RemoveHost(HostId::of("192.0.2.1:1"), String::new()));
     while server.run() {}
     assert_eq!(script.take_delivered().iter().filter(|(_, told)| *told == Delivered::Closed).count(), 2);
     assert_eq!(*present.0.lock().unwrap(), []);
