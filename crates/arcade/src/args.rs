@@ -96,6 +96,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WHAT", value_parser = durability, default_value = "node", hide_short_help = true)]
     pub(crate) durability: Durability,
 
+    /// Streams of copies of rooms at the NATS servers, with --nats; each has its own leader. The first hub of an arcade
+    /// sets the number, by default 16; omit the option for the others
+    #[arg(long, value_name = "N", value_parser = whole_number(1..=mesh::MAX_STREAMS, mesh::DEFAULT_STREAMS), hide_short_help = true, allow_negative_numbers = true)]
+    pub(crate) journal_streams: Option<u32>,
+
     /// Do not open the default rooms at startup
     #[arg(long)]
     pub(crate) no_default_rooms: bool,
@@ -212,7 +217,8 @@ impl Args {
         let address = HostPort { host: host.clone(), port }.to_string();
         let runs = Game::ALL.map(Game::rules).to_vec();
         let (servers, arcade, durability) = (self.nats.clone(), self.arcade.clone(), self.durability);
-        Some(fleet::Settings { servers, arcade, name, host, address, durability, runs })
+        let streams = self.journal_streams;
+        Some(fleet::Settings { servers, arcade, name, host, address, durability, streams, runs })
     }
 
     pub(crate) fn page_addresses(&self) -> Vec<IpAddr> {

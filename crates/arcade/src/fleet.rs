@@ -23,7 +23,7 @@ use std::{
 
 use anyhow::bail;
 use mesh::{
-    Append, Appended, Directory, Durability, Events, Fence, Follow, Journals, LeaseGrant, LeaseRequest, Limits,
+    Append, Appended, Directory, Durability, Events, Fence, Follow, JournalStreams, LeaseGrant, LeaseRequest, Limits,
     MeshError, Name, Nats, OUTAGE, Sequence,
 };
 use tokio::{
@@ -59,6 +59,8 @@ pub(crate) struct Settings {
     /// `HOST:PORT` of its page.
     pub(crate) address: String,
     pub(crate) durability: Durability,
+    /// The number of streams of copies; `None` for that of the arcade.
+    pub(crate) streams: Option<u32>,
     /// Supported rules, as in [`Claim::needs`].
     pub(crate) runs: Vec<String>,
 }
@@ -96,8 +98,8 @@ pub(crate) struct Joining {
     events: mpsc::Sender<Event>,
 }
 
-fn place(servers: Vec<String>, arcade: Name) -> mesh::BrokerSettings {
-    mesh::BrokerSettings { servers, prefix: arcade, limits: Limits::default() }
+fn place(servers: Vec<String>, arcade: Name, streams: Option<u32>) -> mesh::BrokerSettings {
+    mesh::BrokerSettings { servers, prefix: arcade, limits: Limits::default(), streams }
 }
 
 /// `data` is the locked data directory. `secret` becomes the common secret if this is the first node. Also returns the
@@ -108,19 +110,20 @@ pub(crate) async fn connect(
     (most_rooms, secret): (usize, &str),
 ) -> anyhow::Result<(Joining, mpsc::Receiver<Event>)> {
     let identity = common::open_identity(data)?;
-    let Settings { servers, arcade, name, host, address, durability, runs } = settings;
-    let nats = Nats::connect(&place(servers, arcade.clone())).await?;
+    let Settings { servers, arcade, name, host, address, durability, streams, runs } = settings;
+    let nats = Nats::connect(&place(servers, arcade.clone(), streams)).await?;
     let secrets = Secrets::establish(&nats, (data, &arcade), secret).await?;
-    let node = mesh::Settings { name, identity, address, most_rooms, runs, outage: OUTAGE };
+    let streams = nats.has_streams();
+    let node = mesh::Settings { name, identity, address, most_rooms, runs, streams, outage: OUTAGE };
     let nats_of = || Arc::new(nats.clone());
-    let shared: (Arc<dyn Directory>, Arc<dyn Journals>, Arc<dyn Events>) = (nats_of(), nats_of(), nats_of());
+    let shared: (Arc<dyn Directory>, JournalStreams, Arc<dyn Events>) = (nats_of(), nats.journals(), nats_of());
     Ok(begin((node, durability), &host, shared, secrets, Some(nats)))
 }
 
 fn begin(
     (settings, durability): (mesh::Settings, Durability),
     host: &str,
-    (directory, journals, shown): (Arc<dyn Directory>, Arc<dyn Journals>, Arc<dyn Events>),
+    (directory, journals, shown): (Arc<dyn Directory>, JournalStreams, Arc<dyn Events>),
     secrets: Secrets,
     broker: Option<Nats>,
 ) -> (Joining, mpsc::Receiver<Event>) {
@@ -363,7 +366,7 @@ impl Fleet {
 
 /// Returns a line about the broker.
 pub(crate) async fn examine(servers: Vec<String>, arcade: Name) -> Result<String, MeshError> {
-    let version = Nats::check(&place(servers, arcade)).await?;
+    let version = Nats::check(&place(servers, arcade, None)).await?;
     Ok(format!("NATS {version} with JetStream responds"))
 }
 
@@ -511,10 +514,17 @@ mod tests {
         let identity = format!("data-of-{name}").parse().unwrap();
         let address = format!("{name}.example:8080");
         let runs = rules.iter().map(|&rules| rules.to_owned()).collect();
-        let settings =
-            mesh::Settings { name: name.parse().unwrap(), identity, address, most_rooms: 9, runs, outage: OUTAGE };
-        let shared: (Arc<dyn Directory>, Arc<dyn Journals>, Arc<dyn Events>) =
-            (Arc::new(mesh.clone()), Arc::new(mesh.clone()), Arc::new(mesh.clone()));
+        let settings = mesh::Settings {
+            name: name.parse().unwrap(),
+            identity,
+            address,
+            most_rooms: 9,
+            runs,
+            streams: true,
+            outage: OUTAGE,
+        };
+        let shared: (Arc<dyn Directory>, JournalStreams, Arc<dyn Events>) =
+            (Arc::new(mesh.clone()), mesh.journals(), Arc::new(mesh.clone()));
         let (node, host) = ((settings, Durability::Node), format!("{name}.example"));
         let data = testkit::TempDir::new();
         let secrets = Secrets::establish(mesh, (data.path(), &"arcade".parse().unwrap()), name).await.unwrap();

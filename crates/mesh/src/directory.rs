@@ -4,12 +4,17 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Fence, MeshError, Name};
+use crate::{Answer, Fence, MeshError, Name, Placement};
 
 /// The maximum size of a room's row in lobbies, in bytes.
 pub const MAX_ROW: usize = 16 << 10;
 /// The lifetime of an entry in seconds. Owners rewrite their entries every hour.
 pub const ENTRY_AGE_SECONDS: u64 = 24 * 60 * 60;
+
+/// The [level](NodeValue::level) of this version: 1 for journals in several streams and summaries of rooms.
+pub const LEVEL: u8 = 1;
+/// Appended to the rules of a room with [`Placement::Hashed`].
+const HASHED: &str = "+streams";
 
 /// A point in the history of the directory. Every write increases it, even after entries are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
@@ -78,6 +83,9 @@ pub struct NodeValue {
     /// the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart: Option<bool>,
+    /// What the node understands beyond earlier versions, which lack the field: see [`LEVEL`].
+    #[serde(default)]
+    pub level: u8,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,13 +129,33 @@ pub struct RoomValue {
     /// `None` in the entry that makes the claim, whose revision is the fence.
     pub fence: Option<Fence>,
     pub durability: Durability,
-    /// The rules that a node must be able to run, such as `nuggets-3`; empty if any node can run the room.
+    /// What a node must support to run the room: see [`rules`](Self::rules) and [`placement`](Self::placement).
     #[serde(default)]
     pub needs: String,
     /// The owner has taken the room over and may not have its state yet.
     #[serde(default)]
     pub unread: bool,
     pub row: String,
+}
+
+impl RoomValue {
+    /// Nodes of earlier versions find no rules with the suffix of [`Placement::Hashed`], so they do not take the room
+    /// over, whose journal they would miss.
+    pub fn needs(rules: &str, placement: Placement) -> String {
+        match placement {
+            Placement::Single => rules.to_owned(),
+            Placement::Hashed => format!("{rules}{HASHED}"),
+        }
+    }
+
+    /// The rules that a node must be able to run, such as `nuggets-3`; empty if any node can run the room.
+    pub fn rules(&self) -> &str {
+        self.needs.strip_suffix(HASHED).unwrap_or(&self.needs)
+    }
+
+    pub fn placement(&self) -> Placement {
+        if self.needs.ends_with(HASHED) { Placement::Hashed } else { Placement::Single }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,6 +181,11 @@ impl Entry {
     pub fn fence(&self) -> Option<Fence> {
         let Value::Room(room) = &self.value else { return None };
         Some(room.fence.unwrap_or(Fence(self.revision.0)))
+    }
+
+    pub fn placement(&self) -> Option<Placement> {
+        let Value::Room(room) = &self.value else { return None };
+        Some(room.placement())
     }
 
     pub fn seen(&self) -> Option<Revision> {

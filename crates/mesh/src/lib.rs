@@ -23,13 +23,16 @@ mod writer;
 use std::pin::Pin;
 
 pub use directory::{
-    Delta, Directory, Durability, ENTRY_AGE_SECONDS, Entry, HeartbeatValue, Holder, Key, MAX_ROW, NodeValue, Revision,
-    RoomValue, Value, Watch, Written,
+    Delta, Directory, Durability, ENTRY_AGE_SECONDS, Entry, HeartbeatValue, Holder, Key, LEVEL, MAX_ROW, NodeValue,
+    Revision, RoomValue, Value, Watch, Written,
 };
 pub use error::{ErrorKind, MeshError};
 pub use events::{EVENTS_AGE_SECONDS, Event, Events, Follow, MAX_CHANGES, MAX_CHANGES_BYTES};
-pub use journals::{JOURNALS_AGE_SECONDS, Journals, MAX_PIECES, MAX_SEGMENT, MAX_SEGMENTS, Piece};
-pub use local::{Local, MAX_ENTRIES, MAX_LOGS};
+pub use journals::{
+    DEFAULT_STREAMS, JOURNALS_AGE_SECONDS, JournalStreams, Journals, MAX_PIECES, MAX_SEGMENT, MAX_SEGMENTS,
+    MAX_STREAMS, Piece, Placement, agree_on_streams,
+};
+pub use local::{Local, LocalHashed, MAX_ENTRIES, MAX_LOGS};
 pub use log::{Append, Appended, Fence, MAX_APPEND, RecordKind, Sequence};
 pub use name::{MAX_NAME, Name, NameError};
 #[cfg(feature = "nats")]
@@ -43,5 +46,12 @@ pub use results::{
     consume_result,
 };
 pub use writer::{LogReply, LogRequest, MAX_WAITING, Writer};
+
+/// FNV-1a, with the last bytes also mixed into the high bits. Equal for all versions.
+fn fnv(bytes: impl Iterator<Item = u8>) -> u64 {
+    let hash =
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
 
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -14,7 +14,7 @@ use std::{
 use netcore::Time;
 
 use self::{directory::Entries, log::Logs, results::Queue};
-use crate::{ErrorKind, MeshError, events, journals};
+use crate::{ErrorKind, JournalStreams, MeshError, events, journals};
 
 pub const MAX_ENTRIES: usize = 100_000;
 /// Events and journals are counted separately.
@@ -36,6 +36,7 @@ struct LocalState {
     entries: Entries,
     events: Logs,
     journals: Logs,
+    hashed: Logs,
     results: Queue,
 }
 
@@ -46,9 +47,15 @@ impl Local {
             entries: Entries::default(),
             events: Logs::new(events::BOUNDS),
             journals: Logs::new(journals::BOUNDS),
+            hashed: Logs::new(journals::BOUNDS),
             results: Queue::default(),
         };
         Self(Arc::new(Inner { clock: Box::new(clock), state: Mutex::new(state), changes: Changes::default() }))
+    }
+
+    /// The journals, of which those in this process itself are in the one stream.
+    pub fn journals(&self) -> JournalStreams {
+        JournalStreams { single: Arc::new(self.clone()), hashed: Arc::new(LocalHashed(self.clone())) }
     }
 
     fn state(&self) -> MutexGuard<'_, LocalState> {
@@ -63,6 +70,10 @@ impl Local {
         self.0.changes.wake();
     }
 }
+
+/// The journals of [`Placement::Hashed`](crate::Placement::Hashed) of one process.
+#[derive(Debug, Clone)]
+pub struct LocalHashed(Local);
 
 impl fmt::Debug for Local {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,7 +6,8 @@
 //! | heartbeats | bucket `PREFIX-heartbeats`, keys `heartbeat.NAME` | the newest of each node, a day |
 //! | values shared by all nodes | bucket `PREFIX-common`, keys `lasting.NAME` | does not expire |
 //! | events | stream `PREFIX-events`, subjects `PREFIX.events.ROOM` | an hour |
-//! | journals | stream `PREFIX-journals`, subjects `PREFIX.journals.MATCH` | a week |
+//! | journals | streams `PREFIX-journals-K`, subjects `PREFIX.journals-K.MATCH` | a week |
+//! | journals of earlier versions | stream `PREFIX-journals`, subjects `PREFIX.journals.MATCH` | a week |
 //! | results | stream `PREFIX-results`, subjects `PREFIX.results.MATCH`, consumer `results` | a work queue, without an age |
 //! | results that no node could store | stream `PREFIX-dead`, subjects `PREFIX.dead.MATCH` | 30 days |
 //!
@@ -23,18 +24,25 @@ mod stream;
 use std::{
     fmt,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use async_nats::jetstream::consumer::PullConsumer;
-use tokio::time::{Instant, sleep};
+use tokio::{
+    sync::OnceCell,
+    time::{Instant, sleep},
+};
 
-use self::{log::Logs, setup::Broker, stream::Stream};
+use self::{
+    log::{Logs, NatsJournals},
+    setup::Broker,
+    stream::Stream,
+};
 
-use crate::{ErrorKind, MeshError, Name, TAKEN_SECONDS, events, journals};
+use crate::{ErrorKind, JournalStreams, MeshError, Name, Placement, TAKEN_SECONDS, agree_on_streams, events, journals};
 
 /// How long reachable servers may take to create the streams.
 const SETTLING: Duration = Duration::from_secs(15);
@@ -48,6 +56,8 @@ pub struct BrokerSettings {
     /// Arcades with different prefixes share a broker without sharing data.
     pub prefix: Name,
     pub limits: Limits,
+    /// The number of streams of journals; `None` for that of the arcade, or the default of a new one.
+    pub streams: Option<u32>,
 }
 
 /// In bytes on each disk of the broker.
@@ -56,7 +66,7 @@ pub struct Limits {
     pub directory_bytes: i64,
     /// When it is reached, the oldest events are dropped.
     pub events_bytes: i64,
-    /// When it is reached, appends are rejected.
+    /// Of all streams of journals together. When the part of a stream is reached, it rejects appends.
     pub journals_bytes: i64,
     /// When it is reached, new results are rejected.
     pub results_bytes: i64,
@@ -84,11 +94,15 @@ impl Default for Limits {
 pub struct Nats(Arc<Inner>);
 
 struct Inner {
+    broker: Broker,
+    journals_bytes: i64,
     directory: Stream,
     heartbeats: Stream,
     common: Stream,
     events: Logs,
-    journals: Logs,
+    // One for each stream of the arcade; empty if it has only one.
+    hashed: OnceLock<Vec<Logs>>,
+    single: OnceCell<Logs>,
     results: Stream,
     consumer: PullConsumer,
     dead: Stream,
@@ -101,13 +115,14 @@ impl Nats {
     /// Connects to one of the servers, and creates missing streams.
     ///
     /// # Errors
-    /// If no server responds, if it is older than 2.10 or lacks `JetStream`, or if existing streams have other limits.
+    /// If no server responds, if it is older than 2.10 or lacks `JetStream`, if existing streams have other limits, or if
+    /// the arcade has another number of streams of journals.
     pub async fn connect(place: &BrokerSettings) -> Result<Self, MeshError> {
         let broker = setup::connect(place).await?;
         let since = Instant::now();
         loop {
             // Boxed because the future is large.
-            match Box::pin(Self::create(place, &broker)).await {
+            match Box::pin(Self::create(place, broker.clone())).await {
                 // Busy servers may take longer than the timeout of one request.
                 Err(error) if error.kind() == ErrorKind::Away && since.elapsed() < SETTLING => sleep(PAUSE).await,
                 created => return created,
@@ -115,27 +130,72 @@ impl Nats {
         }
     }
 
-    async fn create(place: &BrokerSettings, broker: &Broker) -> Result<Self, MeshError> {
+    async fn create(place: &BrokerSettings, broker: Broker) -> Result<Self, MeshError> {
         let directory = broker.directory(&place.limits).await?;
         let heartbeats = broker.heartbeats().await?;
         let common = broker.common().await?;
-        let events = broker.logs(events::BOUNDS, place.limits.events_bytes).await?;
-        let journals = broker.logs(journals::BOUNDS, place.limits.journals_bytes).await?;
+        let events = broker.logs(events::BOUNDS.name, events::BOUNDS, place.limits.events_bytes).await?;
         let (results, consumer) = broker.results(&place.limits).await?;
         let dead = broker.dead_letters().await?;
         let (dead_letters, skipped) = (AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Self(Arc::new(Inner {
+        let nats = Self(Arc::new(Inner {
+            broker,
+            journals_bytes: place.limits.journals_bytes,
             directory,
             heartbeats,
             common,
             events,
-            journals,
+            hashed: OnceLock::new(),
+            single: OnceCell::new(),
             results,
             consumer,
             dead,
             dead_letters,
             skipped,
-        })))
+        }));
+        nats.create_journals(place.streams).await?;
+        Ok(nats)
+    }
+
+    async fn create_journals(&self, wanted: Option<u32>) -> Result<(), MeshError> {
+        let (broker, bytes) = (&self.0.broker, self.0.journals_bytes);
+        let count = agree_on_streams(self, wanted).await?;
+        let mut hashed = vec![];
+        if count == 1 {
+            self.single().await?;
+        } else {
+            for number in 0..count {
+                let kind = format!("{}-{number}", journals::BOUNDS.name);
+                hashed.push(broker.logs(&kind, journals::BOUNDS, bytes / i64::from(count)).await?);
+            }
+        }
+        // Set once: each attempt to connect creates another value.
+        let _ = self.0.hashed.set(hashed);
+        Ok(())
+    }
+
+    // Created on first use: an arcade with several streams has it only if nodes of earlier versions have created it.
+    async fn single(&self) -> Result<&Logs, MeshError> {
+        let logs = || self.0.broker.logs(journals::BOUNDS.name, journals::BOUNDS, self.0.journals_bytes);
+        self.0.single.get_or_try_init(logs).await
+    }
+
+    async fn has_single(&self) -> Result<bool, MeshError> {
+        self.0.broker.has_stream(journals::BOUNDS.name).await
+    }
+
+    fn hashed(&self) -> &[Logs] {
+        self.0.hashed.get().map_or(&[], |hashed| hashed)
+    }
+
+    /// Whether the arcade has several streams of journals.
+    pub fn has_streams(&self) -> bool {
+        !self.hashed().is_empty()
+    }
+
+    pub fn journals(&self) -> JournalStreams {
+        let at = |placement| Arc::new(NatsJournals::new(self.clone(), placement));
+        JournalStreams { single: at(Placement::Single), hashed: at(Placement::Hashed) }
     }
 
     /// Returns the version of the servers if they are usable. Creates no streams.

@@ -22,7 +22,7 @@ use self::{
     rooms::Room,
     view::View,
 };
-use crate::{Delta, Directory, Durability, Fence, Key, MeshError, Name, Revision, Value, Written};
+use crate::{Delta, Directory, Durability, Fence, Key, MeshError, Name, Placement, Revision, Value, Written};
 
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
 /// How long a node owns its rooms after it has sent a stored heartbeat.
@@ -49,8 +49,10 @@ pub struct Settings {
     pub address: String,
     /// The node takes over no room beyond this number; at most [`MAX_ROOMS`].
     pub most_rooms: usize,
-    /// The rules that the node can run; see [`RoomValue::needs`](crate::RoomValue::needs).
+    /// The rules that the node can run; see [`RoomValue::rules`](crate::RoomValue::rules).
     pub runs: Vec<String>,
+    /// Whether the arcade has several streams of journals; equal on all nodes of this version.
+    pub streams: bool,
     /// How long the node may continue without the directory; equal on all nodes. See [`OUTAGE`].
     pub outage: Duration,
 }
@@ -59,7 +61,7 @@ pub struct Settings {
 pub struct Opening {
     pub durability: Durability,
     pub row: String,
-    /// See [`RoomValue::needs`](crate::RoomValue::needs).
+    /// See [`RoomValue::rules`](crate::RoomValue::rules).
     pub needs: String,
     /// The room is from an earlier run in this data directory. It may also be taken over from a dead node.
     pub returns: bool,
@@ -146,8 +148,8 @@ pub enum Output {
     Write(Ticket, WriteRequest),
     /// Bypasses the directory; see [`Node::grant_lease`].
     RequestLease(Ticket, LeaseRequest),
-    /// The node owns the room under this fence from now on.
-    Own(Name, Fence, Acquisition),
+    /// The node owns the room under this fence from now on. Its journal is there until it closes.
+    Own(Name, Fence, Acquisition, Placement),
     /// The room ends here and must not publish anything further.
     Lost(Name),
     ClaimFailed(Name),

@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use mesh::{
-    Append, Appended, Committed, Delta, Directory, Entry, Events, Fence, HeartbeatValue, Journals, Key, MAX_APPEND,
-    MAX_CHANGES, MAX_SEGMENT, MAX_SEGMENTS, MeshError, Name, Piece, Results, Revision, Sequence, Value, Watch, Written,
-    consume_result,
+    Append, Appended, Committed, Delta, Directory, Entry, Events, Fence, HeartbeatValue, JournalStreams, Journals, Key,
+    MAX_APPEND, MAX_CHANGES, MAX_SEGMENT, MAX_SEGMENTS, MeshError, Name, Piece, Placement, Results, Revision, Sequence,
+    Value, Watch, Written, agree_on_streams, consume_result,
 };
 use tokio::{task::JoinSet, time::timeout};
 
@@ -15,13 +15,20 @@ pub(crate) struct Shared {
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) events: Arc<dyn Events>,
     pub(crate) results: Arc<dyn Results>,
-    pub(crate) journals: Arc<dyn Journals>,
+    pub(crate) journals: JournalStreams,
 }
 
+/// The streams of the arcades of these tests.
+pub(crate) const STREAMS: u32 = 4;
+
 impl Shared {
-    pub(crate) fn of(all: impl Directory + Events + Results + Journals + 'static) -> Self {
+    pub(crate) fn of(all: impl Directory + Events + Results + 'static, journals: JournalStreams) -> Self {
         let all = Arc::new(all);
-        Self { directory: all.clone(), events: all.clone(), results: all.clone(), journals: all }
+        Self { directory: all.clone(), events: all.clone(), results: all, journals }
+    }
+
+    fn journals(&self) -> [Arc<dyn Journals>; 2] {
+        [Placement::Single, Placement::Hashed].map(|placement| self.journals.at(placement).clone())
     }
 }
 
@@ -53,6 +60,8 @@ macro_rules! rules {
         $crate::contract::rule!($shared $attribute opening_a_journal_fences_earlier_owners);
         $crate::contract::rule!($shared $attribute a_journal_is_bounded);
         $crate::contract::rule!($shared $attribute trimmed_journal_is_read_from_its_last_segment);
+        $crate::contract::rule!($shared $attribute journals_of_both_placements_are_separate);
+        $crate::contract::rule!($shared $attribute first_node_sets_the_number_of_streams);
     };
 }
 macro_rules! rule {
@@ -331,65 +340,109 @@ pub(crate) async fn uncommitted_result_is_not_lost(shared: Shared) {
 }
 
 pub(crate) async fn opening_a_journal_fences_earlier_owners(shared: Shared) {
-    let journal = name("match");
-    assert_eq!(shared.journals.read(&journal).await.unwrap(), []);
-    let mut last = place(shared.journals.open(&journal, Fence(3)).await);
-    let early = append(3, Some(last), false, "x");
-    assert_eq!(shared.journals.append(&journal, &early).await, Ok(Appended::AnchorDue));
-    let large = Bytes::from(vec![7; MAX_APPEND]);
-    let bodies = [(true, Bytes::from("state")), (false, Bytes::new()), (false, large), (true, Bytes::from("later"))];
-    for (is_start, body) in &bodies {
-        last = place(shared.journals.append(&journal, &append(3, Some(last), *is_start, body.clone())).await);
+    for journals in shared.journals() {
+        let journal = name("match");
+        assert_eq!(journals.read(&journal).await.unwrap(), []);
+        let mut last = place(journals.open(&journal, Fence(3)).await);
+        let early = append(3, Some(last), false, "x");
+        assert_eq!(journals.append(&journal, &early).await, Ok(Appended::AnchorDue));
+        let large = Bytes::from(vec![7; MAX_APPEND]);
+        let bodies =
+            [(true, Bytes::from("state")), (false, Bytes::new()), (false, large), (true, Bytes::from("later"))];
+        for (is_start, body) in &bodies {
+            last = place(journals.append(&journal, &append(3, Some(last), *is_start, body.clone())).await);
+        }
+        let opened = place(journals.open(&journal, Fence(5)).await);
+        let late = append(3, Some(last), false, "late");
+        assert_eq!(journals.append(&journal, &late).await, Ok(Appended::Fenced(Fence(5))));
+        assert_eq!(journals.open(&journal, Fence(4)).await, Ok(Appended::Fenced(Fence(5))));
+        let expected: Vec<Piece> = bodies.into_iter().map(|(is_start, body)| Piece { is_start, body }).collect();
+        assert_eq!(journals.read(&journal).await.unwrap(), expected);
+        place(journals.append(&journal, &append(5, Some(opened), true, "mine")).await);
+        let all = journals.read(&journal).await.unwrap();
+        assert_eq!(all.len(), 5);
+        assert_eq!(journals.remove(&journal, Fence(3)).await, Ok(false));
+        assert_eq!(journals.remove(&journal, Fence(5)).await, Ok(true));
+        assert_eq!(journals.open(&journal, Fence(4)).await, Ok(Appended::Fenced(Fence(5))), "it stays over");
+        assert_eq!(journals.read(&journal).await.unwrap(), []);
     }
-    let opened = place(shared.journals.open(&journal, Fence(5)).await);
-    let late = append(3, Some(last), false, "late");
-    assert_eq!(shared.journals.append(&journal, &late).await, Ok(Appended::Fenced(Fence(5))));
-    assert_eq!(shared.journals.open(&journal, Fence(4)).await, Ok(Appended::Fenced(Fence(5))));
-    let expected: Vec<Piece> = bodies.into_iter().map(|(is_start, body)| Piece { is_start, body }).collect();
-    assert_eq!(shared.journals.read(&journal).await.unwrap(), expected);
-    place(shared.journals.append(&journal, &append(5, Some(opened), true, "mine")).await);
-    let all = shared.journals.read(&journal).await.unwrap();
-    assert_eq!(all.len(), 5);
-    assert_eq!(shared.journals.remove(&journal, Fence(3)).await, Ok(false));
-    assert_eq!(shared.journals.remove(&journal, Fence(5)).await, Ok(true));
-    assert_eq!(shared.journals.open(&journal, Fence(4)).await, Ok(Appended::Fenced(Fence(5))), "it stays over");
-    assert_eq!(shared.journals.read(&journal).await.unwrap(), []);
 }
 
 pub(crate) async fn a_journal_is_bounded(shared: Shared) {
-    let journal = name("match");
-    let mut last = place(shared.journals.open(&journal, Fence(1)).await);
-    last = place(shared.journals.append(&journal, &append(1, Some(last), true, "0")).await);
-    let piece = Bytes::from(vec![1; MAX_APPEND]);
-    let most = MAX_SEGMENT / MAX_APPEND as u64 - 1;
-    for _ in 0..most {
-        last = place(shared.journals.append(&journal, &append(1, Some(last), false, piece.clone())).await);
+    for journals in shared.journals() {
+        let journal = name("match");
+        let mut last = place(journals.open(&journal, Fence(1)).await);
+        last = place(journals.append(&journal, &append(1, Some(last), true, "0")).await);
+        let piece = Bytes::from(vec![1; MAX_APPEND]);
+        let most = MAX_SEGMENT / MAX_APPEND as u64 - 1;
+        for _ in 0..most {
+            last = place(journals.append(&journal, &append(1, Some(last), false, piece.clone())).await);
+        }
+        let next = append(1, Some(last), false, piece);
+        assert_eq!(journals.append(&journal, &next).await, Ok(Appended::AnchorDue));
+        for number in 1..=MAX_SEGMENTS {
+            last = place(journals.append(&journal, &append(1, Some(last), true, number.to_string())).await);
+        }
+        let bodies: Vec<Bytes> = journals.read(&journal).await.unwrap().into_iter().map(|piece| piece.body).collect();
+        let newest: Vec<Bytes> = (1..=MAX_SEGMENTS).map(|number| Bytes::from(number.to_string())).collect();
+        assert_eq!(bodies, newest);
     }
-    let next = append(1, Some(last), false, piece);
-    assert_eq!(shared.journals.append(&journal, &next).await, Ok(Appended::AnchorDue));
-    for number in 1..=MAX_SEGMENTS {
-        last = place(shared.journals.append(&journal, &append(1, Some(last), true, number.to_string())).await);
-    }
-    let bodies: Vec<Bytes> =
-        shared.journals.read(&journal).await.unwrap().into_iter().map(|piece| piece.body).collect();
-    let newest: Vec<Bytes> = (1..=MAX_SEGMENTS).map(|number| Bytes::from(number.to_string())).collect();
-    assert_eq!(bodies, newest);
 }
 
 pub(crate) async fn trimmed_journal_is_read_from_its_last_segment(shared: Shared) {
-    let journal = name("match");
-    assert_eq!(shared.journals.fence(&journal).await, Ok(None));
-    let mut last = place(shared.journals.open(&journal, Fence(4)).await);
-    for (is_start, body) in [(true, "old"), (false, "record"), (true, "new"), (false, "record")] {
-        last = place(shared.journals.append(&journal, &append(4, Some(last), is_start, body)).await);
+    for journals in shared.journals() {
+        let journal = name("match");
+        assert_eq!(journals.fence(&journal).await, Ok(None));
+        let mut last = place(journals.open(&journal, Fence(4)).await);
+        for (is_start, body) in [(true, "old"), (false, "record"), (true, "new"), (false, "record")] {
+            last = place(journals.append(&journal, &append(4, Some(last), is_start, body)).await);
+        }
+        journals.trim(&journal, Sequence(last.0 - 1)).await.unwrap();
+        let pieces = async || journals.read(&journal).await.unwrap().into_iter().map(|piece| piece.body);
+        assert_eq!(pieces().await.collect::<Vec<_>>(), ["new", "record"]);
+        place(journals.append(&journal, &append(4, Some(last), false, "next")).await);
+        assert_eq!(pieces().await.len(), 3, "it goes on");
+        assert_eq!(journals.names().await, Ok(vec![journal.clone()]));
+        assert_eq!(journals.fence(&journal).await, Ok(Some(Fence(4))));
+        assert_eq!(journals.remove(&journal, Fence(4)).await, Ok(true));
+        assert_eq!(journals.names().await, Ok(vec![]), "only the mark is left");
     }
-    shared.journals.trim(&journal, Sequence(last.0 - 1)).await.unwrap();
-    let pieces = async || shared.journals.read(&journal).await.unwrap().into_iter().map(|piece| piece.body);
-    assert_eq!(pieces().await.collect::<Vec<_>>(), ["new", "record"]);
-    place(shared.journals.append(&journal, &append(4, Some(last), false, "next")).await);
-    assert_eq!(pieces().await.len(), 3, "it goes on");
-    assert_eq!(shared.journals.names().await, Ok(vec![journal.clone()]));
-    assert_eq!(shared.journals.fence(&journal).await, Ok(Some(Fence(4))));
-    assert_eq!(shared.journals.remove(&journal, Fence(4)).await, Ok(true));
-    assert_eq!(shared.journals.names().await, Ok(vec![]), "only the mark is left");
+}
+
+pub(crate) async fn journals_of_both_placements_are_separate(shared: Shared) {
+    let [single, hashed] = shared.journals();
+    // More names than streams.
+    let mut journals: Vec<Name> = (0..40).map(|number| name(&format!("room-{number}"))).collect();
+    journals.sort();
+    for journal in &journals {
+        place(hashed.append(journal, &append(5, None, true, journal.to_string())).await);
+        place(hashed.append(journal, &append(5, None, true, "state")).await);
+    }
+    let first = &journals[0];
+    assert_eq!((single.read(first).await, single.fence(first).await), (Ok(vec![]), Ok(None)));
+    place(single.append(first, &append(3, None, true, "single")).await);
+    assert_eq!(hashed.append(first, &append(3, None, true, "late")).await, Ok(Appended::Fenced(Fence(5))));
+    assert_eq!(single.read(first).await.unwrap()[0].body, "single");
+    let mut names = hashed.names().await.unwrap();
+    names.sort();
+    assert_eq!(names, journals);
+    for journal in &journals {
+        assert_eq!(hashed.read(journal).await.unwrap()[0].body, journal.as_str());
+    }
+}
+
+pub(crate) async fn first_node_sets_the_number_of_streams(shared: Shared) {
+    let agree = async |wanted| agree_on_streams(&*shared.directory, wanted).await;
+    assert_eq!(agree(Some(STREAMS)).await, Ok(STREAMS));
+    assert_eq!((agree(None).await, agree(Some(STREAMS)).await), (Ok(STREAMS), Ok(STREAMS)));
+    let error = agree(Some(8)).await.unwrap_err();
+    assert_eq!(error.kind(), mesh::ErrorKind::Setup);
+    let text =
+        "this node has --journal-streams 8, and the arcade was created with 4; start the node without the option";
+    assert!(error.to_string().ends_with(text), "{error}");
+    let key = Key::Lasting(name("journal-streams"));
+    let there = shared.directory.entry(&key).await.unwrap().unwrap();
+    let later = shared.directory.write(&key, Some(&value("many")), Some(there.revision)).await.unwrap();
+    assert!(matches!(later, Written::Stored(_)));
+    assert!(agree(None).await.unwrap_err().to_string().ends_with("upgrade this node"));
 }

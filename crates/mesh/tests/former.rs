@@ -9,9 +9,21 @@ use mesh::{
 };
 use netcore::Time;
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    /// Without separate heartbeats.
+    First,
+    /// With one stream of journals.
+    Second,
+    Current,
+}
+
+/// A node that appears to be of an earlier version. Its entry has no level, and it takes no room whose rules it does not
+/// know, such as those of rooms in several streams.
 #[derive(Debug)]
 pub(crate) struct VersionedNode {
     node: Node,
+    version: Version,
     former: Option<Former>,
 }
 
@@ -28,17 +40,26 @@ struct Former {
 }
 
 impl VersionedNode {
-    pub(crate) fn new(settings: Settings, is_former: bool) -> Self {
-        let former = is_former.then(|| Former::new(settings.name.clone()));
-        Self { node: Node::new(settings), former }
+    pub(crate) fn new(mut settings: Settings, version: Version) -> Self {
+        settings.streams &= version == Version::Current;
+        let former = (version == Version::First).then(|| Former::new(settings.name.clone()));
+        Self { node: Node::new(settings), version, former }
     }
 
-    pub(crate) fn input(&mut self, now: Time, input: Input, out: &mut Vec<Output>) {
-        let Some(former) = &mut self.former else { return self.node.input(now, input, out) };
+    pub(crate) fn input(&mut self, now: Time, mut input: Input, out: &mut Vec<Output>) {
         let first = out.len();
-        self.node.input(now, former.receive(input), out);
+        if let Some(former) = &mut self.former {
+            input = former.receive(input);
+        }
+        self.node.input(now, input, out);
         for output in &mut out[first..] {
-            if let Output::Write(ticket, ask) = output {
+            let Output::Write(ticket, ask) = output else { continue };
+            if self.version != Version::Current
+                && let Some(Value::Node(node)) = &mut ask.value
+            {
+                node.level = 0;
+            }
+            if let Some(former) = &mut self.former {
                 former.send(*ticket, ask);
             }
         }

@@ -11,7 +11,8 @@ use std::{
 
 use mesh::{
     Acquisition, Delta, Directory, Durability, Entry, Fence, HandoverRefusal, Holder, Input, Key, Local, Name, Node,
-    NodeValue, Opening, Output, REQUEST_TIMEOUT, Reply, Revision, RoomValue, Settings, Value, Watch, Written,
+    NodeValue, Opening, Output, Placement, REQUEST_TIMEOUT, Reply, Revision, RoomValue, Settings, Value, Watch,
+    Written,
 };
 use netcore::Time;
 
@@ -52,6 +53,7 @@ impl Fleet {
                 address: format!("{own}:80"),
                 most_rooms: 9,
                 runs: runs.iter().map(|&runs| runs.to_owned()).collect(),
+                streams: true,
                 outage: mesh::OUTAGE,
             }),
             watch: now(mesh.watch(None)).unwrap().unwrap(),
@@ -114,7 +116,7 @@ impl Fleet {
         let room = name("nuggets-1");
         let opening = Opening { needs: needs.to_owned(), ..Opening::new(Durability::Cluster, "row".to_owned()) };
         self.input(0, Input::Open(room.clone(), opening));
-        assert!(matches!(&self.outputs(0)[..], [Output::Own(_, _, Acquisition::New)]));
+        assert!(matches!(&self.outputs(0)[..], [Output::Own(_, _, Acquisition::New, _)]));
         self.work();
         room
     }
@@ -145,7 +147,7 @@ fn suspended_room_moves_to_a_node_with_its_rules() {
     assert_eq!(fleet.outputs(0), [Output::HandedOver(room.clone())]);
     fleet.work();
     assert_eq!(fleet.may_publish(&room), [false, false, true]);
-    assert!(matches!(&fleet.outputs(2)[..], [Output::Own(_, _, Acquisition::TakenOver)]));
+    assert!(matches!(&fleet.outputs(2)[..], [Output::Own(_, _, Acquisition::TakenOver, _)]));
     fleet.wait(Duration::from_secs(30));
     assert_eq!(fleet.may_publish(&room), [false, false, true]);
     assert!(fleet.outputs(0).is_empty() && fleet.outputs(1).is_empty());
@@ -170,7 +172,8 @@ fn rooms_are_suspended_only_after_the_directory_shows_the_drain() {
     let mut fleet = Fleet::new(&[&[], &[]]);
     // Beside a node of the former version, heartbeats rewrite the entry.
     let (identity, address) = (name("disk-of-old"), "old:80".to_owned());
-    let old = NodeValue { identity, address, life: None, draining: true, runs: vec![], seen: None, apart: None };
+    let old =
+        NodeValue { identity, address, life: None, draining: true, runs: vec![], seen: None, apart: None, level: 0 };
     now(fleet.mesh.write(&Key::Node(name("old")), Some(&Value::Node(old)), None)).unwrap().unwrap();
     fleet.work();
     let room = fleet.open("");
@@ -237,7 +240,7 @@ fn comes_back(is_lost: bool) {
     assert!(matches!(&ask.value, Some(Value::Room(RoomValue { unread: true, .. }))), "{ask:?}");
     out.clear();
     node.input(at, Input::Reply(ticket, Reply::Written(Written::Stored(Revision(69)))), &mut out);
-    assert!(matches!(&out[..], [Output::Own(_, Fence(69), Acquisition::TakenOver), ..]), "{out:?}");
+    assert!(matches!(&out[..], [Output::Own(_, Fence(69), Acquisition::TakenOver, _), ..]), "{out:?}");
 }
 
 #[test]
@@ -272,7 +275,10 @@ fn repeated_claim_stays_with_its_owner() {
             assert_eq!(fleet.may_publish(&room), [false, true], "it goes on at the other node");
         } else {
             fleet.wait(Duration::from_secs(1));
-            assert_eq!(fleet.outputs(0), [Output::Own(room.clone(), Fence(revision.0), Acquisition::Retained)]);
+            assert_eq!(
+                fleet.outputs(0),
+                [Output::Own(room.clone(), Fence(revision.0), Acquisition::Retained, Placement::Hashed)]
+            );
             assert_eq!(fleet.may_publish(&room), [true, false]);
         }
     }

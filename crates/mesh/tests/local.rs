@@ -34,7 +34,9 @@ impl Hand {
 }
 
 fn shared() -> Shared {
-    Shared::of(Hand::default().local())
+    let local = Hand::default().local();
+    let journals = local.journals();
+    Shared::of(local, journals)
 }
 
 fn now<T>(answer: impl Future<Output = T>) -> T {

@@ -9,8 +9,8 @@ use std::{
 
 use bytes::Bytes;
 use mesh::{
-    Append, Appended, BrokerSettings, Committed, Delta, Directory, Entry, ErrorKind, Events, Fence, Input, Journals,
-    Key, Limits, MeshError, Name, Nats, Output, Reply, Results, Revision, Settings, Value, Written, consume_result,
+    Append, Appended, BrokerSettings, Committed, Delta, Directory, Entry, ErrorKind, Events, Fence, Input, Key, Limits,
+    MeshError, Name, Nats, Output, Reply, Results, Revision, Settings, Value, Written, consume_result,
 };
 use netcore::Time;
 use tokio::time::timeout;
@@ -18,8 +18,8 @@ use tokio::time::timeout;
 use self::servers::Servers;
 use crate::{
     PATIENCE,
-    contract::{self, Shared, name},
-    former::VersionedNode,
+    contract::{self, STREAMS, Shared, name},
+    former::{Version, VersionedNode},
 };
 
 /// Small, since all tests share the disk.
@@ -27,7 +27,7 @@ fn limits() -> Limits {
     Limits {
         directory_bytes: 1 << 20,
         events_bytes: 4 << 20,
-        journals_bytes: 32 << 20,
+        journals_bytes: i64::from(STREAMS) * (32 << 20),
         results_bytes: 1 << 20,
         taken_seconds: 1,
         ..Limits::default()
@@ -37,7 +37,8 @@ fn limits() -> Limits {
 fn place(servers: Vec<String>) -> BrokerSettings {
     static TESTS: AtomicU64 = AtomicU64::new(0);
     let number = TESTS.fetch_add(1, Ordering::Relaxed);
-    BrokerSettings { servers, prefix: name(&format!("test-{}-{number}", std::process::id())), limits: limits() }
+    let prefix = name(&format!("test-{}-{number}", std::process::id()));
+    BrokerSettings { servers, prefix, limits: limits(), streams: Some(STREAMS) }
 }
 
 async fn connect(place: &BrokerSettings) -> Nats {
@@ -59,7 +60,9 @@ async fn persist<T>(mut ask: impl AsyncFnMut() -> Result<T, MeshError>) -> T {
 
 async fn shared() -> Shared {
     let servers = std::env::var("ARCADE_TEST_NATS").expect("run the test by .ci/with-nats");
-    Shared::of(connect(&place(servers.split(',').map(str::to_owned).collect())).await)
+    let nats = connect(&place(servers.split(',').map(str::to_owned).collect())).await;
+    let journals = nats.journals();
+    Shared::of(nats, journals)
 }
 
 contract::tests!(shared().await, #[ignore = "needs nats-server"]);
@@ -145,12 +148,15 @@ async fn reading_journals_leaves_no_consumers() {
     for number in 0..3 {
         let journal = name(&format!("journal-{number}"));
         let append = Append { fence: Fence(1), after: None, is_anchor: true, body: Bytes::from_static(b"x") };
-        assert!(matches!(nats.append(&journal, &append).await, Ok(Appended::Stored(_))));
-        assert_eq!(nats.read(&journal).await.unwrap().len(), 1);
+        let journals = nats.journals().hashed;
+        assert!(matches!(journals.append(&journal, &append).await, Ok(Appended::Stored(_))));
+        assert_eq!(journals.read(&journal).await.unwrap().len(), 1);
     }
     let plain = async_nats::jetstream::new(async_nats::connect(servers.addresses().remove(0)).await.unwrap());
-    let journals = plain.get_stream(format!("{}-journals", place.prefix)).await.unwrap();
-    assert_eq!(journals.cached_info().state.consumer_count, 0);
+    for number in 0..STREAMS {
+        let journals = plain.get_stream(format!("{}-journals-{number}", place.prefix)).await.unwrap();
+        assert_eq!(journals.cached_info().state.consumer_count, 0);
+    }
     // Each followed room of another node has a consumer.
     let events = plain.get_stream(format!("{}-events", place.prefix)).await.unwrap();
     assert_eq!(events.cached_info().config.max_consumers, -1);
@@ -177,20 +183,21 @@ async fn values_of_a_later_version_are_skipped_and_counted() {
     assert_eq!(nats.submit(&name("old"), &Bytes::from_static(b"1")).await, Ok(true));
     assert_eq!(nats.take().await.unwrap().unwrap().id, name("old"));
     assert!(nats.skipped() >= 3, "{}", nats.skipped());
+    let journals = nats.journals().single;
+    assert_eq!(journals.fence(&name("new")).await, Ok(None));
     plain.request(format!("{}.journals.new", place.prefix), later).await.unwrap();
-    let error = Journals::open(&nats, &name("new"), Fence(1)).await.unwrap_err();
+    let error = journals.open(&name("new"), Fence(1)).await.unwrap_err();
     assert!(error.to_string().contains("upgrade this node"), "{error}");
 }
 
 /// Repeats each append until the broker has responded.
 async fn append_numbers(nats: &Nats, journal: &Name, count: u32) {
-    let Appended::Stored(mut last) = persist(async || Journals::open(nats, journal, Fence(1)).await).await else {
-        panic!()
-    };
+    let journals = nats.journals().hashed;
+    let Appended::Stored(mut last) = persist(async || journals.open(journal, Fence(1)).await).await else { panic!() };
     for number in 0..count {
         let body = Bytes::copy_from_slice(&number.to_be_bytes());
         let piece = Append { fence: Fence(1), after: Some(last), is_anchor: number == 0, body };
-        match persist(async || nats.append(journal, &piece).await).await {
+        match persist(async || journals.append(journal, &piece).await).await {
             Appended::Stored(sequence) => last = sequence,
             other => panic!("{number}: {other:?}"),
         }
@@ -198,7 +205,8 @@ async fn append_numbers(nats: &Nats, journal: &Name, count: u32) {
 }
 
 async fn numbers(nats: &Nats, journal: &Name) -> Vec<u32> {
-    let pieces = persist(async || nats.read(journal).await).await;
+    let journals = nats.journals().hashed;
+    let pieces = persist(async || journals.read(journal).await).await;
     pieces.iter().map(|piece| u32::from_be_bytes(piece.body[..].try_into().unwrap())).collect()
 }
 
@@ -209,8 +217,10 @@ async fn writes_survive_the_loss_of_the_leader() {
     let mut servers = Servers::start(3, true);
     let place = place(servers.addresses());
     let nats = connect(&place).await;
-    assert_eq!(servers.copies(&format!("{}-journals", place.prefix)).await, 3);
-    let journal = name("match");
+    // In the last stream.
+    let journal = name("nuggets-1");
+    let stream = format!("{}-journals-{}", place.prefix, STREAMS - 1);
+    assert_eq!(servers.copies(&stream).await, 3);
     let progress = tokio::sync::watch::Sender::new(0);
     let mut watch = nats.watch(None).await.unwrap();
     assert_eq!(watch.next().await, Ok(Delta::Reset));
@@ -237,7 +247,7 @@ async fn writes_survive_the_loss_of_the_leader() {
     };
     let kill = async {
         progress.subscribe().wait_for(|number| *number >= COUNT / 20).await.unwrap();
-        let leader = servers.leader(&format!("{}-journals", place.prefix)).await;
+        let leader = servers.leader(&stream).await;
         servers.kill(leader);
     };
     let ((), last, (), ()) = tokio::join!(writes, claims, results, kill);
@@ -382,6 +392,50 @@ async fn full_directory_accepts_heartbeats() {
     }
 }
 
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn arcade_of_an_earlier_version_keeps_its_stream_beside_several() {
+    let servers = Servers::start(1, true);
+    let earlier = BrokerSettings { streams: Some(1), ..place(servers.addresses()) };
+    let nats = connect(&earlier).await;
+    assert!(!nats.has_streams());
+    let append =
+        |fence, body| Append { fence: Fence(fence), after: None, is_anchor: true, body: Bytes::from_static(body) };
+    let room = name("nuggets-1");
+    assert!(matches!(nats.journals().single.append(&room, &append(1, b"copy")).await, Ok(Appended::Stored(_))));
+    // Nodes of earlier versions do not store the number of streams.
+    let key = Key::Lasting(name("journal-streams"));
+    let there = nats.entry(&key).await.unwrap().unwrap();
+    stored(nats.write(&key, None, Some(there.revision)).await.unwrap());
+    let upgraded = connect(&BrokerSettings { streams: None, ..earlier.clone() }).await;
+    let mesh::JournalStreams { single, hashed } = upgraded.journals();
+    assert!(upgraded.has_streams());
+    assert_eq!(single.read(&room).await.unwrap()[0].body, &b"copy"[..]);
+    assert_eq!(hashed.fence(&room).await, Ok(None));
+    // The owner of an earlier version is excluded in the stream that it knows.
+    assert!(matches!(single.open(&room, Fence(2)).await, Ok(Appended::Stored(_))));
+    assert_eq!(nats.journals().single.append(&room, &append(1, b"late")).await, Ok(Appended::Fenced(Fence(2))));
+    let error = Nats::connect(&earlier).await.unwrap_err().to_string();
+    assert!(error.contains("this node has --journal-streams 1, and the arcade was created with 16"), "{error}");
+    // Each stream has its part of the bytes.
+    let plain = async_nats::jetstream::new(async_nats::connect(servers.addresses().remove(0)).await.unwrap());
+    for number in 0..mesh::DEFAULT_STREAMS {
+        let stream = plain.get_stream(format!("{}-journals-{number}", earlier.prefix)).await.unwrap();
+        assert_eq!(stream.cached_info().config.max_bytes * i64::from(mesh::DEFAULT_STREAMS), limits().journals_bytes);
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn new_arcade_has_no_stream_for_earlier_versions() {
+    let servers = Servers::start(1, true);
+    let place = place(servers.addresses());
+    let nats = connect(&place).await;
+    assert_eq!(nats.journals().single.names().await, Ok(vec![]));
+    let plain = async_nats::jetstream::new(async_nats::connect(servers.addresses().remove(0)).await.unwrap());
+    assert!(plain.get_stream(format!("{}-journals", place.prefix)).await.is_err());
+}
+
 struct Running {
     nats: Nats,
     node: VersionedNode,
@@ -391,7 +445,7 @@ struct Running {
 }
 
 impl Running {
-    async fn start(place: &BrokerSettings, text: &str, is_former: bool) -> Self {
+    async fn start(place: &BrokerSettings, text: &str, version: Version) -> Self {
         let nats = connect(place).await;
         let settings = Settings {
             name: name(text),
@@ -399,9 +453,10 @@ impl Running {
             address: "127.0.0.1:80".to_owned(),
             most_rooms: 10,
             runs: vec![],
+            streams: true,
             outage: mesh::OUTAGE,
         };
-        let node = VersionedNode::new(settings, is_former);
+        let node = VersionedNode::new(settings, version);
         let watch = persist(async || nats.watch(None).await).await;
         Self { nats, node, watch, inputs: vec![Input::Elapsed], begun: Instant::now() }
     }
@@ -439,8 +494,8 @@ async fn rolling_upgrade_to_separate_heartbeats_keeps_nodes_present() {
     };
     let [ann, bob] = ["ann", "bob"].map(|node| Key::Node(name(node)));
     let heartbeat = Key::Heartbeat(name("bob"));
-    let mut old = Running::start(&place, "ann", true).await;
-    let mut new = Running::start(&place, "bob", false).await;
+    let mut old = Running::start(&place, "ann", Version::First).await;
+    let mut new = Running::start(&place, "bob", Version::Current).await;
     let begun = Instant::now();
     // Both nodes write their entries while the old one is listed. Waits longer than the expiry of a silent node.
     let mut revisions = std::collections::BTreeSet::new();
@@ -461,7 +516,7 @@ async fn rolling_upgrade_to_separate_heartbeats_keeps_nodes_present() {
     while entry(&ann).await.is_some() {
         old.step().await;
     }
-    let mut old = Running::start(&place, "ann", false).await;
+    let mut old = Running::start(&place, "ann", Version::Current).await;
     let mut last = None;
     let begun = Instant::now();
     while waits(begun, last > before && apart(&bob).await == Some(true)) {
@@ -476,7 +531,7 @@ async fn rolling_upgrade_to_separate_heartbeats_keeps_nodes_present() {
     while entry(&ann).await.is_some() {
         old.step().await;
     }
-    let mut old = Running::start(&place, "ann", true).await;
+    let mut old = Running::start(&place, "ann", Version::First).await;
     let begun = Instant::now();
     while waits(begun, apart(&bob).await == Some(false)) {
         old.step().await;

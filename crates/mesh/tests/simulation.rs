@@ -56,7 +56,7 @@ fn frozen_clocks_lose_no_sent_state() {
     fleets(if cfg!(debug_assertions) { 5 } else { 100 }, Options { frozen: true, ..Options::default() });
 }
 
-/// Heartbeats of the former version are writes of its entry, and it ignores separate ones.
+/// Earlier versions ignore separate heartbeats, and find journals in one stream only.
 #[test]
 fn a_rolling_upgrade_breaks_no_promise() {
     fleets(if cfg!(debug_assertions) { 5 } else { 400 }, Options { mixed: true, ..Options::default() });

@@ -146,6 +146,10 @@ mutants! {
             "self.step = Step::Append(Some(end));\n                return" =>
                 "self.step = if end == Sequence(0) { Step::Open { then_read: false } } else { Step::Append(Some(end)) };
                  return";
+        journal_sought_in_the_wrong_stream: "crates/mesh/src/node/orphans.rs",
+            fleets("simulation::a_rolling_upgrade_breaks_no_promise", &[("MESH_SEEDS", "1600")]),
+            ["the sent state of", "the stored state of"],
+            "room.placement() == Placement::Single || self.settings.streams" => "true";
         lease_ignored: "crates/mesh/src/node/leases.rs", FLEETS, ["two owners", "the stored state of"],
             "Some(life.lease().max(all))" => "Some(all.max(Time::from_nanos(u64::MAX)))";
         newcomer_expires_nodes: "crates/mesh/src/node/leases.rs",

@@ -14,7 +14,9 @@ use std::{
     time::Duration,
 };
 
-use mesh::{Directory, Durability, ErrorKind, Fence, Journals, Key, LogReply, MeshError, Name};
+use mesh::{
+    Directory, Durability, ErrorKind, Fence, JournalStreams, Journals, Key, LogReply, MeshError, Name, Placement,
+};
 use netcore::{HostId, Shares, Time};
 use tokio::{
     sync::{Notify, Semaphore, mpsc},
@@ -33,7 +35,7 @@ const REMOVAL_PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) struct Copies {
     common: Arc<Common>,
-    journals: Arc<dyn Journals>,
+    journals: JournalStreams,
     events: mpsc::Sender<Event>,
     rooms: Mutex<BTreeMap<Name, Arc<RoomCopy>>>,
     fenced: Arc<AtomicU64>,
@@ -49,13 +51,13 @@ impl fmt::Debug for Copies {
 }
 
 impl Copies {
-    pub(super) fn new(durability: Durability, journals: Arc<dyn Journals>, events: mpsc::Sender<Event>) -> Self {
+    pub(super) fn new(durability: Durability, journals: JournalStreams, events: mpsc::Sender<Event>) -> Self {
         Self::with_most(durability, journals, events, MAX_COPIES)
     }
 
     fn with_most(
         durability: Durability,
-        journals: Arc<dyn Journals>,
+        journals: JournalStreams,
         events: mpsc::Sender<Event>,
         most_bytes: usize,
     ) -> Self {
@@ -73,14 +75,15 @@ impl Copies {
     }
 
     /// Starts the copy of a room that the node owns, or updates its fence. If `reads` is set, the mesh has the state.
-    pub(super) fn own(&self, room: &Name, fence: Fence, reads: bool) {
+    pub(super) fn own(&self, room: &Name, (fence, placement): (Fence, Placement), reads: bool) {
         let mut rooms = self.rooms();
         if let Some(copy) = rooms.get(room) {
             return copy.own(fence);
         }
         let copy = Arc::new(RoomCopy::new(Arc::clone(&self.common), fence, reads));
         rooms.insert(room.clone(), Arc::clone(&copy));
-        let (journals, events, fenced) = (Arc::clone(&self.journals), self.events.clone(), Arc::clone(&self.fenced));
+        let journals = Arc::clone(self.journals.at(placement));
+        let (events, fenced) = (self.events.clone(), Arc::clone(&self.fenced));
         let common = Arc::clone(&self.common);
         tokio::spawn(drive((copy, common), room.clone(), journals, (events, fenced)));
     }
@@ -124,7 +127,7 @@ impl Copies {
         &self,
         directory: Arc<dyn Directory>,
     ) -> impl Future<Output = Result<usize, MeshError>> + Send + use<> {
-        discard_ended(Arc::clone(&self.journals), directory)
+        discard_ended(self.journals.clone(), directory)
     }
 
     /// `None` if the copy is not sufficient. An error means that another node owns the room, that the copy was read
@@ -162,10 +165,10 @@ impl Copies {
     }
 
     /// Removes the copy of a closed room that the directory no longer has.
-    pub(super) fn remove(&self, room: Name, fence: Option<Fence>) {
+    pub(super) fn remove(&self, room: Name, claim: Option<(Fence, Placement)>) {
         self.end(&room);
-        let journals = Arc::clone(&self.journals);
-        if let Some(fence) = fence {
+        if let Some((fence, placement)) = claim {
+            let journals = Arc::clone(self.journals.at(placement));
             tokio::spawn(async move {
                 // After the last failure, the copy stays until the stream is full or the copy expires.
                 for attempt in 0..REMOVALS {
@@ -262,13 +265,18 @@ pub(crate) struct CopiesStatus {
 }
 
 // Returns the number of removed copies.
-async fn discard_ended(journals: Arc<dyn Journals>, directory: Arc<dyn Directory>) -> Result<usize, MeshError> {
+async fn discard_ended(streams: JournalStreams, directory: Arc<dyn Directory>) -> Result<usize, MeshError> {
     let mut count = 0;
-    for room in journals.names().await? {
-        // A node that opens the room after this has a greater fence.
-        let Some(fence) = journals.fence(&room).await? else { continue };
-        let is_over = directory.entry(&Key::Room(room.clone())).await?.is_none();
-        count += usize::from(is_over && journals.remove(&room, fence).await?);
+    for placement in [Placement::Single, Placement::Hashed] {
+        let journals = streams.at(placement);
+        for room in journals.names().await? {
+            // A node that opens the room after this has a greater fence.
+            let Some(fence) = journals.fence(&room).await? else { continue };
+            let entry = directory.entry(&Key::Room(room.clone())).await?;
+            // A later room with this name may have its copy elsewhere.
+            let is_over = entry.is_none_or(|entry| entry.placement().is_some_and(|other| other != placement));
+            count += usize::from(is_over && journals.remove(&room, fence).await?);
+        }
     }
     Ok(count)
 }
@@ -470,7 +478,7 @@ mod tests {
 
     fn copies(mesh: &Local, durability: Durability) -> (Copies, mpsc::Receiver<Event>) {
         let (events, happens) = mpsc::channel(8);
-        (Copies::new(durability, Arc::new(mesh.clone()), events), happens)
+        (Copies::new(durability, mesh.journals(), events), happens)
     }
 
     fn mesh() -> Local {
@@ -485,7 +493,7 @@ mod tests {
     /// The digest of the match that a node restores when it takes the room over.
     async fn found(mesh: &Local, fence: u64) -> (u64, Vec<u8>) {
         let (other, _events) = copies(mesh, Durability::Node);
-        other.own(&name("robots-1"), Fence(fence), true);
+        other.own(&name("robots-1"), (Fence(fence), Placement::Single), true);
         let read = other.read("robots-1").await.unwrap().unwrap();
         let directory = TempDir::new();
         let path = read.journal.unwrap().write(&SystemDisk, directory.path(), "robots-bob").unwrap();
@@ -499,7 +507,7 @@ mod tests {
     async fn match_resumes_from_its_copy() {
         let (mesh, data) = (mesh(), TempDir::new());
         let (own, mut events) = copies(&mesh, Durability::Node);
-        own.own(&name("robots-1"), Fence(7), false);
+        own.own(&name("robots-1"), (Fence(7), Placement::Single), false);
         let copy = own.of("robots-1").unwrap();
         let mut playing = Match::begin(data.path(), copy);
         own.note("robots-1", b"first".to_vec(), None);
@@ -517,13 +525,13 @@ mod tests {
     async fn copy_restarts_under_another_fence_and_after_its_log_is_removed() {
         let (mesh, data) = (mesh(), TempDir::new());
         let (own, _events) = copies(&mesh, Durability::Node);
-        own.own(&name("robots-1"), Fence(7), false);
+        own.own(&name("robots-1"), (Fence(7), Placement::Single), false);
         let mut playing = Match::begin(data.path(), own.of("robots-1").unwrap());
         own.note("robots-1", b"room".to_vec(), None);
         playing.play(3);
         stored(&own).await;
         // The node was considered dead and claims the room again.
-        own.own(&name("robots-1"), Fence(9), false);
+        own.own(&name("robots-1"), (Fence(9), Placement::Single), false);
         playing.play(2);
         stored(&own).await;
         assert!(Journals::remove(&mesh, &name("robots-1"), Fence(9)).await.unwrap());
@@ -539,13 +547,13 @@ mod tests {
     async fn copy_keeps_only_its_newest_state() {
         let (mesh, data) = (mesh(), TempDir::new());
         let (own, _events) = copies(&mesh, Durability::Node);
-        own.own(&name("robots-1"), Fence(7), false);
+        own.own(&name("robots-1"), (Fence(7), Placement::Single), false);
         let mut playing = Match::begin(data.path(), own.of("robots-1").unwrap());
         own.note("robots-1", b"room".to_vec(), None);
         for fence in 8..12 {
             playing.play(2);
             stored(&own).await;
-            own.own(&name("robots-1"), Fence(fence), false);
+            own.own(&name("robots-1"), (Fence(fence), Placement::Single), false);
         }
         playing.play(2);
         stored(&own).await;
@@ -563,7 +571,7 @@ mod tests {
         let (mesh, data) = (mesh(), [0; 4].map(|_| TempDir::new()));
         let begin = |copies: &Copies, number: usize, host: &str| {
             let room = format!("robots-{number}");
-            copies.own(&name(&room), Fence(7), false);
+            copies.own(&name(&room), (Fence(7), Placement::Single), false);
             let playing = Match::begin(data[number].path(), copies.of(&room).unwrap());
             copies.note(&room, b"room".to_vec(), Some(HostId::of(host)));
             playing
@@ -575,7 +583,7 @@ mod tests {
         // One such room of a host fits into the quota, but the state of a second one does not.
         let most = measured.status().stored * 9 / 4;
         let (events, _happens) = mpsc::channel(8);
-        let own = Copies::with_most(Durability::Node, Arc::new(mesh.clone()), events, most);
+        let own = Copies::with_most(Durability::Node, mesh.journals(), events, most);
         let mut first = begin(&own, 1, "10.0.0.1:1");
         first.play(1);
         assert!(own.catch_up("robots-1", Duration::ZERO, testkit::PATIENCE).await);
@@ -600,9 +608,9 @@ mod tests {
     async fn room_over_its_share_pauses_with_cluster_durability() {
         let (mesh, data) = (mesh(), TempDir::new());
         let (events, _happens) = mpsc::channel(8);
-        let own = Copies::with_most(Durability::Cluster, Arc::new(mesh.clone()), events, 8);
+        let own = Copies::with_most(Durability::Cluster, mesh.journals(), events, 8);
         own.set_lease(Some(Duration::from_mins(1)));
-        own.own(&name("robots-1"), Fence(7), false);
+        own.own(&name("robots-1"), (Fence(7), Placement::Single), false);
         let mut playing = Match::begin(data.path(), own.of("robots-1").unwrap());
         own.note("robots-1", b"room".to_vec(), Some(HostId::of("10.0.0.1:1")));
         playing.play(1);
@@ -638,7 +646,7 @@ mod tests {
     async fn outputs_wait_for_the_copy_with_cluster_durability() {
         let (mesh, data) = (mesh(), TempDir::new());
         let (own, _events) = copies(&mesh, Durability::Cluster);
-        own.own(&name("robots-1"), Fence(7), false);
+        own.own(&name("robots-1"), (Fence(7), Placement::Single), false);
         let mut playing = Match::begin(data.path(), own.of("robots-1").unwrap());
         playing.play(3);
         // Without a stored record of the room, no piece can be stored.
@@ -660,7 +668,7 @@ mod tests {
         let put_together = |pieces: &[_]| put_together(pieces).unwrap();
         assert!(put_together(&[]).is_none());
         let (own, _events) = copies(&mesh, Durability::Node);
-        own.own(&name("robots-1"), Fence(7), false);
+        own.own(&name("robots-1"), (Fence(7), Placement::Single), false);
         let mut playing = Match::begin(data.path(), own.of("robots-1").unwrap());
         own.note("robots-1", b"room".to_vec(), None);
         playing.play(3);
@@ -672,7 +680,7 @@ mod tests {
         own.of("robots-1").unwrap().cut();
         stored(&own).await;
         // Neither a room without a stored record nor an unknown room can be resumed.
-        own.own(&name("robots-2"), Fence(8), false);
+        own.own(&name("robots-2"), (Fence(8), Placement::Single), false);
         for room in ["robots-2", "robots-3"] {
             assert!(!own.catch_up(room, Duration::ZERO, Duration::from_millis(1)).await);
         }

@@ -8,7 +8,7 @@ use std::{
 
 use mesh::{
     Acquisition, Delta, Directory, Durability, ENTRY_AGE_SECONDS, Entry, Fence, Input, Key, LeaseGrant, LeaseRequest,
-    MeshError, Name, Node, Opening, Output, Reply, Revision, Ticket, Value, Written,
+    MeshError, Name, Node, Opening, Output, Placement, Reply, Revision, Ticket, Value, Written,
 };
 use netcore::Time;
 use tokio::{
@@ -60,8 +60,8 @@ pub(super) struct Task {
     shared: Arc<Shared>,
     copies: Arc<Copies>,
     secrets: Secrets,
-    // Fences with which copies are removed.
-    fences: BTreeMap<Name, Fence>,
+    // Fences with which copies are removed, and where these are.
+    fences: BTreeMap<Name, (Fence, Placement)>,
     // Callers that wait for the name of a room.
     waiting: BTreeMap<Name, Answer>,
     // Rooms that the hub has or is opening.
@@ -311,7 +311,7 @@ impl Task {
                 });
             }
             Output::RequestLease(ticket, request) => self.request_lease(ticket, request),
-            Output::Own(room, fence, how) => self.own(room, fence, how),
+            Output::Own(room, fence, how, placement) => self.own(room, (fence, placement), how),
             Output::ClaimFailed(room) => {
                 self.rooms.remove(&room);
                 if let Some(answer) = self.waiting.remove(&room) {
@@ -358,7 +358,7 @@ impl Task {
         self.codes.remove_room(room);
     }
 
-    fn own(&mut self, room: Name, fence: Fence, how: Acquisition) {
+    fn own(&mut self, room: Name, claim: (Fence, Placement), how: Acquisition) {
         let answer = self.waiting.remove(&room);
         // After a power failure, the disk may lack delivered outputs.
         let is_safer_there = how == Acquisition::Recovered && self.copies.durability() == Durability::Cluster;
@@ -366,8 +366,8 @@ impl Task {
         // An earlier run had this room, but the data directory no longer has it.
         let is_unknown = matches!(how, Acquisition::New | Acquisition::Recovered) && !self.rooms.contains(&room);
         if !is_unknown {
-            self.fences.insert(room.clone(), fence);
-            self.copies.own(&room, fence, reads);
+            self.fences.insert(room.clone(), claim);
+            self.copies.own(&room, claim, reads);
         }
         if reads {
             self.rooms.insert(room.clone());

@@ -192,6 +192,7 @@ mod tests {
             runs: vec![],
             seen: None,
             apart: None,
+            level: 0,
         };
         (Key::Node(name("b")), Entry { revision: Revision(revision), value: Value::Node(value) })
     }

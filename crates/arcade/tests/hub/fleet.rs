@@ -55,7 +55,9 @@ impl Arcade {
 
     fn options(&self, node: &str) -> Vec<String> {
         let options = ["--nats", &self.servers, "--arcade", &self.name, "--database", &self.database, "--node", node];
-        options.into_iter().chain(["--advertise", "127.0.0.1"]).map(str::to_owned).collect()
+        // Fewer streams than by default, because all tests share the servers.
+        let more = ["--advertise", "127.0.0.1", "--journal-streams", "2"];
+        options.into_iter().chain(more).map(str::to_owned).collect()
     }
 
     fn node(&self, node: &str, more: &[&str]) -> Hub {
@@ -306,6 +308,17 @@ fn unusable_broker_is_reported_in_one_line() {
     assert!(doctor(nobody).contains("TO DO broker   cannot connect to NATS"));
     let well = doctor(&set("ARCADE_TEST_NATS"));
     assert!(well.contains("ok    broker   NATS 2."), "{well}");
+}
+
+#[test]
+#[ignore = "needs NATS servers and PostgreSQL"]
+fn node_with_another_number_of_streams_is_rejected() {
+    let arcade = Arcade::new();
+    let _ann = arcade.node("ann", &["--no-default-rooms"]);
+    let mut options = arcade.options("bob");
+    *options.last_mut().unwrap() = "3".to_owned();
+    let text = refusal(Command::new(env!("CARGO_BIN_EXE_arcade")), &options);
+    assert!(text.contains("this node has --journal-streams 3, and the arcade was created with 2"), "{text}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::{
 
 use netcore::Time;
 
-use super::full;
+use super::{LocalHashed, LocalState, full};
 use crate::{
     Answer, Append, Appended, Event, Events, Fence, Follow, Journals, Local, MAX_LOGS, MeshError, Name, Piece,
     RecordKind, Sequence,
@@ -148,22 +148,49 @@ impl Follow for Following {
     }
 }
 
-impl Journals for Local {
+/// Journals of one placement.
+trait Placed: Send + Sync {
+    fn local(&self) -> &Local;
+    fn logs<'a>(&self, state: &'a mut LocalState) -> &'a mut Logs;
+}
+
+impl Placed for Local {
+    fn local(&self) -> &Local {
+        self
+    }
+
+    fn logs<'a>(&self, state: &'a mut LocalState) -> &'a mut Logs {
+        &mut state.journals
+    }
+}
+
+impl Placed for LocalHashed {
+    fn local(&self) -> &Local {
+        &self.0
+    }
+
+    fn logs<'a>(&self, state: &'a mut LocalState) -> &'a mut Logs {
+        &mut state.hashed
+    }
+}
+
+impl<T: Placed> Journals for T {
     fn open<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<Appended, MeshError>> {
-        Box::pin(async move { self.state().journals.open(self.now(), journal, fence) })
+        Box::pin(async move { self.logs(&mut self.local().state()).open(self.local().now(), journal, fence) })
     }
 
     fn append<'a>(&'a self, journal: &'a Name, piece: &'a Append) -> Answer<'a, Result<Appended, MeshError>> {
-        Box::pin(async move { self.state().journals.append(self.now(), journal, piece) })
+        Box::pin(async move { self.logs(&mut self.local().state()).append(self.local().now(), journal, piece) })
     }
 
     fn read<'a>(&'a self, journal: &'a Name) -> Answer<'a, Result<Vec<Piece>, MeshError>> {
-        Box::pin(async move { Ok(pieces(&self.state().journals, journal)) })
+        Box::pin(async move { Ok(pieces(self.logs(&mut self.local().state()), journal)) })
     }
 
     fn remove<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<bool, MeshError>> {
         Box::pin(async move {
-            let (now, logs) = (self.now(), &mut self.state().journals);
+            let (now, mut state) = (self.local().now(), self.local().state());
+            let logs = self.logs(&mut state);
             let Ok(mut head) = log::open(journal, logs.last(journal), fence) else { return Ok(false) };
             // The marker remains, so that an earlier owner cannot recreate the log.
             head.anchors.clear();
@@ -175,7 +202,7 @@ impl Journals for Local {
 
     fn trim<'a>(&'a self, journal: &'a Name, before: Sequence) -> Answer<'a, Result<(), MeshError>> {
         Box::pin(async move {
-            if let Some(records) = self.state().journals.by_name.get_mut(journal) {
+            if let Some(records) = self.logs(&mut self.local().state()).by_name.get_mut(journal) {
                 records.retain(|(_, record)| record.sequence >= before);
             }
             Ok(())
@@ -184,14 +211,15 @@ impl Journals for Local {
 
     fn names(&self) -> Answer<'_, Result<Vec<Name>, MeshError>> {
         Box::pin(async move {
-            let logs = &self.state().journals;
+            let mut state = self.local().state();
+            let logs = self.logs(&mut state);
             let long = logs.by_name.iter().filter(|(_, records)| records.len() > 1);
             Ok(long.map(|(name, _)| name.clone()).collect())
         })
     }
 
     fn fence<'a>(&'a self, journal: &'a Name) -> Answer<'a, Result<Option<Fence>, MeshError>> {
-        Box::pin(async move { Ok(self.state().journals.last(journal).map(|last| last.head.fence)) })
+        Box::pin(async move { Ok(self.logs(&mut self.local().state()).last(journal).map(|last| last.head.fence)) })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    slice,
     sync::{Mutex, MutexGuard, PoisonError},
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -15,7 +16,8 @@ use super::{
 };
 use crate::{
     Answer, Append, Appended, ErrorKind, Event, Events, Fence, Follow, Journals, MAX_APPEND, MAX_ROOMS, MeshError,
-    Name, Nats, Piece, RecordKind, Sequence,
+    Name, Nats, Piece, Placement, RecordKind, Sequence,
+    journals::stream_of,
     log::{self, Bounds, Chain, Head, ReadStep, Record, Verdict},
     value,
 };
@@ -159,9 +161,8 @@ impl Nats {
         record.map(|(head, body)| Record { sequence: Sequence(*sequence), head, body })
     }
 
-    async fn read_journal(&self, journal: &Name) -> Result<Vec<Piece>, MeshError> {
+    async fn read_journal(&self, logs: &Logs, journal: &Name) -> Result<Vec<Piece>, MeshError> {
         let what = format!("read journals.{journal}");
-        let logs = &self.0.journals;
         let Some(last) = logs.last(&what, journal).await? else { return Ok(vec![]) };
         let (mut chain, mut pieces) = (Chain::after(None), vec![]);
         for message in reader::read_to(&logs.stream, &what, logs.stream.subject(journal), last.sequence.0).await? {
@@ -238,24 +239,51 @@ impl Follow for Following {
     }
 }
 
-impl Journals for Nats {
+pub(super) struct NatsJournals {
+    nats: Nats,
+    placement: Placement,
+}
+
+impl NatsJournals {
+    pub(super) const fn new(nats: Nats, placement: Placement) -> Self {
+        Self { nats, placement }
+    }
+
+    async fn all(&self) -> Result<&[Logs], MeshError> {
+        match self.placement {
+            Placement::Single => Ok(slice::from_ref(self.nats.single().await?)),
+            Placement::Hashed => Ok(self.nats.hashed()),
+        }
+    }
+
+    async fn of(&self, journal: &Name) -> Result<&Logs, MeshError> {
+        let all = self.all().await?;
+        match all.get(stream_of(journal, all.len().max(1))) {
+            Some(logs) => Ok(logs),
+            // An entry of the directory that no node of this arcade writes.
+            None => self.nats.single().await,
+        }
+    }
+}
+
+impl Journals for NatsJournals {
     fn open<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<Appended, MeshError>> {
-        Box::pin(self.0.journals.open(journal, fence, false))
+        Box::pin(async move { self.of(journal).await?.open(journal, fence, false).await })
     }
 
     fn append<'a>(&'a self, journal: &'a Name, piece: &'a Append) -> Answer<'a, Result<Appended, MeshError>> {
-        Box::pin(self.0.journals.append(journal, piece))
+        Box::pin(async move { self.of(journal).await?.append(journal, piece).await })
     }
 
     fn read<'a>(&'a self, journal: &'a Name) -> Answer<'a, Result<Vec<Piece>, MeshError>> {
-        Box::pin(self.read_journal(journal))
+        Box::pin(async move { self.nats.read_journal(self.of(journal).await?, journal).await })
     }
 
     fn remove<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<bool, MeshError>> {
         Box::pin(async move {
+            let logs = self.of(journal).await?;
             // Raise the fence first, so that no node appends under a smaller one in between.
-            let Appended::Stored(last) = self.0.journals.open(journal, fence, true).await? else { return Ok(false) };
-            let logs = &self.0.journals;
+            let Appended::Stored(last) = logs.open(journal, fence, true).await? else { return Ok(false) };
             let what = format!("remove journals.{journal}");
             logs.cache().remove(journal);
             // Keeps the marker, so that an earlier owner cannot recreate the log, and the records of a later claim.
@@ -266,23 +294,30 @@ impl Journals for Nats {
 
     fn trim<'a>(&'a self, journal: &'a Name, before: Sequence) -> Answer<'a, Result<(), MeshError>> {
         Box::pin(async move {
-            let stream = &self.0.journals.stream;
+            let stream = &self.of(journal).await?.stream;
             stream.purge(&format!("trim journals.{journal}"), stream.subject(journal), Some(before.0)).await
         })
     }
 
     fn names(&self) -> Answer<'_, Result<Vec<Name>, MeshError>> {
         Box::pin(async move {
-            let stream = &self.0.journals.stream;
-            let subjects = stream.subjects("list the journals").await?;
-            let long = subjects.iter().filter(|(_, count)| *count > 1);
-            Ok(long.filter_map(|(subject, _)| stream.key(subject)?.parse().ok()).collect())
+            let mut names = vec![];
+            if self.placement == Placement::Single && !self.nats.has_single().await? {
+                return Ok(names);
+            }
+            for Logs { stream, .. } in self.all().await? {
+                let subjects = stream.subjects("list the journals").await?;
+                let long = subjects.iter().filter(|(_, count)| *count > 1);
+                names.extend(long.filter_map(|(subject, _)| stream.key(subject)?.parse::<Name>().ok()));
+            }
+            Ok(names)
         })
     }
 
     fn fence<'a>(&'a self, journal: &'a Name) -> Answer<'a, Result<Option<Fence>, MeshError>> {
         Box::pin(async move {
-            let last = self.0.journals.last(&format!("read the fence of journals.{journal}"), journal).await?;
+            let logs = self.of(journal).await?;
+            let last = logs.last(&format!("read the fence of journals.{journal}"), journal).await?;
             Ok(last.map(|last| last.head.fence))
         })
     }

@@ -5,6 +5,7 @@ use async_nats::{
     jetstream::{
         self, Context,
         consumer::{AckPolicy, PullConsumer, pull},
+        context::GetStreamErrorKind,
         kv,
         stream::{Config, DiscardPolicy, RetentionPolicy, StorageType},
     },
@@ -33,6 +34,7 @@ const SMALL_BYTES: i64 = 1 << 20;
 const DEAD_LETTERS_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const DEAD_LETTERS_BYTES: i64 = 16 << 20;
 
+#[derive(Clone)]
 pub(super) struct Broker {
     context: Context,
     prefix: String,
@@ -187,7 +189,8 @@ impl Broker {
         Ok(self.stream(stream, format!("$KV.{bucket}")))
     }
 
-    pub(super) async fn logs(&self, bounds: Bounds, max_bytes: i64) -> Result<Logs, MeshError> {
+    /// `kind` is part of the name of the stream and of its subjects.
+    pub(super) async fn logs(&self, kind: &str, bounds: Bounds, max_bytes: i64) -> Result<Logs, MeshError> {
         let is_old_dropped = bounds.name == "events";
         let config = Config {
             retention: RetentionPolicy::Limits,
@@ -196,10 +199,10 @@ impl Broker {
             max_bytes,
             // Unlimited: each followed room has a consumer per following node. Servers limit streams that set no value.
             max_consumers: -1,
-            ..self.config(bounds.name)
+            ..self.config(kind)
         };
         let stream = self.ensure(config).await?;
-        Ok(Logs::new(self.stream(stream, format!("{}.{}", self.prefix, bounds.name)), bounds))
+        Ok(Logs::new(self.stream(stream, format!("{}.{kind}", self.prefix)), bounds))
     }
 
     pub(super) async fn results(&self, limits: &Limits) -> Result<(Stream, PullConsumer), MeshError> {
@@ -269,6 +272,17 @@ impl Broker {
         ];
         self.check(&name, &same)?;
         Ok(stream)
+    }
+
+    pub(super) async fn has_stream(&self, kind: &str) -> Result<bool, MeshError> {
+        let name = format!("{}-{kind}", self.prefix);
+        match self.context.get_stream(&name).await {
+            Ok(_) => Ok(true),
+            Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(error) if error.code() == 404) => {
+                Ok(false)
+            }
+            Err(error) => Err(away(&format!("look for the stream {name}"), &self.place, chain(&error))),
+        }
     }
 
     async fn existing(&self, name: &str) -> Result<jetstream::stream::Stream, MeshError> {

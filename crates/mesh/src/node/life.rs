@@ -19,8 +19,8 @@ use netcore::Time;
 
 use super::{Plan, requests::Purpose};
 use crate::{
-    Delta, ENTRY_AGE_SECONDS, Entry, HEARTBEAT, HeartbeatValue, Key, LEASE, Name, Node, NodeValue, Output, Revision,
-    Value, Written,
+    Delta, ENTRY_AGE_SECONDS, Entry, HEARTBEAT, HeartbeatValue, Key, LEASE, LEVEL, Name, Node, NodeValue, Output,
+    Revision, Value, Written,
 };
 
 /// The interval between checks of a name that another node uses.
@@ -180,7 +180,7 @@ impl Node {
             (life.entry_lease, life.apart) = (life.lease(), false);
         }
         let (seen, apart) = (Some(seen), Some(apart));
-        let value = Value::Node(NodeValue { identity, address, life, draining, runs, seen, apart });
+        let value = Value::Node(NodeValue { identity, address, life, draining, runs, seen, apart, level: LEVEL });
         self.write(now, Purpose::Entry, key, (Some(value), expected), out);
     }
 

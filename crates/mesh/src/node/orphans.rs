@@ -5,7 +5,7 @@ use std::time::Duration;
 use netcore::Time;
 
 use super::{Plan, requests::Purpose};
-use crate::{Acquisition, EXPIRY, Entry, Key, MAX_ROOMS, Name, Node, Output, RoomValue, Value};
+use crate::{Acquisition, EXPIRY, Entry, Key, MAX_ROOMS, Name, Node, Output, Placement, RoomValue, Value, fnv};
 
 /// Each candidate for a room waits this much longer than the one ranked before it.
 const TAKE_STEP: Duration = Duration::from_secs(2);
@@ -38,7 +38,9 @@ impl Node {
     }
 
     fn runs(&self, room: &RoomValue) -> bool {
-        room.needs.is_empty() || self.settings.runs.contains(&room.needs)
+        let rules = room.rules();
+        let finds = room.placement() == Placement::Single || self.settings.streams;
+        finds && (rules.is_empty() || self.settings.runs.iter().any(|runs| runs == rules))
     }
 
     pub(super) fn scan_orphans(&mut self, now: Time) {
@@ -85,8 +87,8 @@ impl Node {
     // former owner first, draining nodes last.
     fn rank(&self, room: &Name, entry: &Entry) -> u32 {
         let (former, needs) = match &entry.value {
-            Value::Room(room) => (room.holder.as_ref().map(|holder| &holder.node), &*room.needs),
-            _ => (None, ""),
+            Value::Room(room) => (room.holder.as_ref().map(|holder| &holder.node), (room.rules(), room.placement())),
+            _ => (None, Default::default()),
         };
         let own = weight(room, &self.settings.name);
         let is_before = |node: &&Name| {
@@ -130,11 +132,7 @@ impl Node {
     }
 }
 
-/// Rendezvous hashing by FNV-1a: adding or removing a node moves only its own rooms.
+/// Rendezvous hashing: adding or removing a node moves only its own rooms.
 fn weight(room: &Name, node: &Name) -> u64 {
-    let bytes = room.as_str().bytes().chain([0]).chain(node.as_str().bytes());
-    let hash =
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
-    // Mix the last bytes into the high bits too.
-    (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    fnv(room.as_str().bytes().chain([0]).chain(node.as_str().bytes()))
 }

@@ -5,7 +5,7 @@ use netcore::Time;
 use super::{Plan, orphans::Orphan, requests::Purpose};
 use crate::{
     Acquisition, Durability, ENTRY_AGE_SECONDS, Entry, Fence, HandoverRefusal, Holder, Key, MAX_ROOMS, MAX_ROW, Name,
-    Node, Opening, Output, Revision, RoomValue, Value, Written,
+    Node, Opening, Output, Placement, Revision, RoomValue, Value, Written,
 };
 
 const ROW_PAUSE: Duration = Duration::from_millis(500);
@@ -40,6 +40,8 @@ pub(super) struct Room {
     row_changed: bool,
     written: Time,
     needs: String,
+    // `None` before the first claim, which determines it for the life of the room.
+    placement: Option<Placement>,
     how: Acquisition,
     // The room is from an earlier run, so the node may also take it over.
     returns: bool,
@@ -59,6 +61,7 @@ impl Room {
             row_changed: false,
             written: Time::ZERO,
             needs,
+            placement: None,
             how,
             returns,
             unread: how == Acquisition::TakenOver,
@@ -101,8 +104,10 @@ impl Node {
     }
 
     pub(super) fn adopt(&mut self, name: Name, value: &RoomValue, how: Acquisition) {
-        let (durability, row, needs) = (value.durability, value.row.clone(), value.needs.clone());
-        self.rooms.insert(name, Room::new(Opening { durability, row, needs, returns: false }, how));
+        let (durability, row, needs) = (value.durability, value.row.clone(), value.rules().to_owned());
+        let mut room = Room::new(Opening { durability, row, needs, returns: false }, how);
+        room.placement = Some(value.placement());
+        self.rooms.insert(name, room);
     }
 
     pub(super) fn restored(&mut self, name: &Name) {
@@ -164,13 +169,13 @@ impl Node {
         }
         let wanted = self.rooms.iter_mut().filter(|(_, room)| room.aim == Aim::HandOver(HandoverStep::Wanted));
         for (name, room) in wanted.filter(|(_, room)| room.claim.is_some()) {
-            let takes = |needs: &str| self.view.takers(needs).any(|node| *node != self.settings.name);
-            if takes(&room.needs) {
+            let takes = |needs| self.view.takers(needs).any(|node| *node != self.settings.name);
+            if takes((&*room.needs, room.placement.unwrap_or_default())) {
                 room.aim = Aim::HandOver(HandoverStep::Suspending);
                 out.push(Output::Suspend(name.clone()));
             } else {
                 room.aim = Aim::Keep;
-                let why = if takes("") { HandoverRefusal::NoRules } else { HandoverRefusal::NoNode };
+                let why = if takes(Default::default()) { HandoverRefusal::NoRules } else { HandoverRefusal::NoNode };
                 out.push(Output::HandoverRefused(name.clone(), why));
             }
         }
@@ -235,7 +240,11 @@ impl Node {
             if !self.is_free(now, &key) {
                 continue;
             }
-            let orphan = self.view.room(&name).map(|entry| (self.classify(entry), entry.revision));
+            let entry = self.view.room(&name);
+            let orphan = entry.map(|entry| (self.classify(entry), entry.revision));
+            let is_apart = self.settings.streams && !self.view.has_former(&self.settings.name);
+            let placed = entry.and_then(Entry::placement);
+            let placed = placed.unwrap_or(if is_apart { Placement::Hashed } else { Placement::Single });
             let Some(room) = self.rooms.get_mut(&name) else { continue };
             let (node, identity) = (self.settings.name.clone(), self.settings.identity.clone());
             let holder = Some(Holder { node, identity, life });
@@ -252,7 +261,11 @@ impl Node {
                 // Another node may have owned it since an earlier attempt: the local state may be outdated.
                 (room.how, room.unread) = (how, how == Acquisition::TakenOver);
             }
-            let (durability, row, needs) = (room.durability, room.row.clone(), room.needs.clone());
+            if room.claim.is_none() && (entry.is_some() || room.placement.is_none()) {
+                room.placement = Some(placed);
+            }
+            let (durability, row) = (room.durability, room.row.clone());
+            let needs = RoomValue::needs(&room.needs, room.placement.unwrap_or_default());
             let value = |holder: Option<Holder>, fence| {
                 let unread = room.unread && holder.is_some();
                 Some(Value::Room(RoomValue { holder, fence, durability, needs, unread, row }))
@@ -296,11 +309,11 @@ impl Node {
         written: &Written,
         out: &mut Vec<Output>,
     ) {
-        let (fence, revision) = match written {
-            Written::Stored(revision) => (Fence(revision.0), *revision),
+        let (fence, revision, placed) = match written {
+            Written::Stored(revision) => (Fence(revision.0), *revision, None),
             // An earlier attempt was stored, but its reply was lost.
             Written::Conflict(Some(entry)) if self.own_life(entry).is_some_and(|own| Some(own) == life) => {
-                (entry.fence().unwrap_or_default(), entry.revision)
+                (entry.fence().unwrap_or_default(), entry.revision, entry.placement())
             }
             Written::Conflict(entry) => {
                 let is_free = entry.as_ref().is_none_or(|entry| self.classify(entry).is_some());
@@ -322,11 +335,18 @@ impl Node {
         };
         // If that life is over by now, the room is claimed again.
         let (Some(room), Some(life)) = (self.rooms.get_mut(name), life) else { return };
+        if room.claim.is_none() {
+            // Other nodes look for the journal where the entry says.
+            room.placement = placed.or(room.placement);
+        } else {
+            room.row_changed |= placed.is_some() && placed != room.placement;
+        }
+        let placement = room.placement.unwrap_or_default();
         room.claim = Some(Claim { fence, life });
         room.revision = Some(revision);
         let how = std::mem::replace(&mut room.how, Acquisition::Retained);
         if !matches!(room.aim, Aim::Close | Aim::HandOver(HandoverStep::Suspended)) {
-            out.push(Output::Own(name.clone(), fence, how));
+            out.push(Output::Own(name.clone(), fence, how, placement));
         }
         // The hub may have to suspend the room again, under the new fence.
         if room.aim == Aim::HandOver(HandoverStep::Suspending) {
@@ -366,7 +386,8 @@ impl Node {
         (room.claim, room.revision) = (Some(Claim { fence, life }), Some(entry.revision));
         if !matches!(room.aim, Aim::Close | Aim::HandOver(HandoverStep::Suspended)) {
             room.row_changed = true;
-            out.push(Output::Own(name.clone(), fence, Acquisition::Retained));
+            let placement = room.placement.unwrap_or_default();
+            out.push(Output::Own(name.clone(), fence, Acquisition::Retained, placement));
         }
         true
     }

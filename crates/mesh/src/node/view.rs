@@ -2,7 +2,10 @@ use std::collections::BTreeMap;
 
 use netcore::Time;
 
-use crate::{Delta, EXPIRY, Entry, HeartbeatValue, Holder, Key, Name, NodeValue, REQUEST_TIMEOUT, Revision, Value};
+use crate::{
+    Delta, EXPIRY, Entry, HeartbeatValue, Holder, Key, LEVEL, Name, NodeValue, Placement, REQUEST_TIMEOUT, Revision,
+    Value,
+};
 
 /// The directory as this node knows it. It may be outdated, but what it states about past lives stays true.
 #[derive(Debug, Default)]
@@ -39,16 +42,23 @@ impl View {
         Some(&self.nodes.get(name)?.0)
     }
 
-    pub(super) fn takers(&self, needs: &str) -> impl Iterator<Item = &Name> {
+    pub(super) fn takers(&self, (rules, placement): (&str, Placement)) -> impl Iterator<Item = &Name> {
         let takes = move |entry: &Entry| {
             let Value::Node(node) = &entry.value else { return false };
-            !node.draining && (needs.is_empty() || node.runs.iter().any(|runs| runs == needs))
+            let finds = placement == Placement::Single || node.level >= LEVEL;
+            !node.draining && finds && (rules.is_empty() || node.runs.iter().any(|runs| runs == rules))
         };
         self.nodes.iter().filter(move |(_, (entry, _))| takes(entry)).map(|(name, _)| name)
     }
 
     pub(super) fn nodes(&self) -> impl Iterator<Item = (&Name, &Entry, Time)> {
         self.nodes.iter().map(|(name, (entry, last_seen))| (name, entry, *last_seen))
+    }
+
+    /// Whether another node is of an earlier version.
+    pub(super) fn has_former(&self, own: &Name) -> bool {
+        let is_former = |entry: &Entry| matches!(&entry.value, Value::Node(node) if node.level < LEVEL);
+        self.nodes.iter().any(|(name, (entry, _))| name != own && is_former(entry))
     }
 
     pub(super) fn last_seen(&self, name: &Name) -> Time {

@@ -1,5 +1,5 @@
 use bytes::Bytes;
-use mesh::{Delta, Directory, Input, Journals, Key, LogReply, Reply, Results, Written};
+use mesh::{Delta, Directory, Input, Key, LogReply, Reply, Results, Written};
 use netcore::Time;
 use rand::RngExt;
 
@@ -10,8 +10,8 @@ impl World {
     pub(super) fn fail(&mut self, to: usize, process: u64, call: &Call) {
         let answer = match call {
             Call::Directory(ticket, _) => Answer::Directory(*ticket, Reply::Failed),
-            Call::Log { is_journal, room, fence, ticket, .. } => Answer::Log {
-                is_journal: *is_journal,
+            Call::Log { journal, room, fence, ticket, .. } => Answer::Log {
+                is_journal: journal.is_some(),
                 room: room.clone(),
                 fence: *fence,
                 ticket: *ticket,
@@ -34,17 +34,17 @@ impl World {
                 }
                 Answer::Directory(ticket, written.map_or(Reply::Failed, Reply::Written))
             }
-            Call::Log { is_journal, room, fence, ticket, ask } => {
-                let reply = if is_journal {
-                    now(ask.of_journal(&self.mesh, &room))
-                } else {
-                    now(ask.of_events(&self.mesh, &room))
+            Call::Log { journal, room, fence, ticket, ask } => {
+                let is_journal = journal.is_some();
+                let reply = match journal {
+                    Some(placement) => now(ask.of_journal(&**self.mesh.journals().at(placement), &room)),
+                    None => now(ask.of_events(&self.mesh, &room)),
                 };
                 let reply = reply.unwrap().unwrap_or(LogReply::Failed);
                 Answer::Log { is_journal, room, fence, ticket, reply }
             }
-            Call::RemoveJournal(room, fence) => {
-                now(Journals::remove(&self.mesh, &room, fence)).unwrap().unwrap();
+            Call::RemoveJournal(room, fence, placement) => {
+                now(self.mesh.journals().at(placement).remove(&room, fence)).unwrap().unwrap();
                 return;
             }
             Call::Submit(room) => {

@@ -2,6 +2,8 @@ use mesh::{Input, LeaseGrant, LeaseRequest, Ticket};
 use netcore::Time;
 use rand::RngExt;
 
+use crate::former::Version;
+
 use super::{
     machine::Machine,
     world::{Answer, Call, Event, SECOND, World},
@@ -95,6 +97,12 @@ impl World {
 
     pub(super) fn heal(&mut self) {
         self.away = self.now;
+        // Rooms in several streams wait for a node of the current version.
+        if let Some(machine) = self.machines.iter_mut().find(|machine| !machine.is_lost)
+            && machine.version != Version::Current
+        {
+            (machine.version, machine.process) = (Version::Current, None);
+        }
         for machine in 0..self.machines.len() {
             self.machines[machine].cut = None;
             self.later(0..5 * SECOND, Event::Start(machine));

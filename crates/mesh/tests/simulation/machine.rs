@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use mesh::{Acquisition, Durability, Fence, Input, Name, Output, Revision, Settings, Ticket};
+use mesh::{Acquisition, Durability, Fence, Input, Name, Output, Placement, Revision, Settings, Ticket};
 use netcore::Time;
 
 use super::{
@@ -8,7 +8,7 @@ use super::{
     room::{self, Running},
     world::{Call, OUTAGE},
 };
-use crate::former::VersionedNode;
+use crate::former::{Version, VersionedNode};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clock {
@@ -42,8 +42,7 @@ pub(super) struct Machine {
     pub(super) disk: BTreeMap<Name, Vec<u32>>,
     pub(super) process: Option<Process>,
     pub(super) is_lost: bool,
-    /// Whether its version has no separate heartbeats.
-    pub(super) is_former: bool,
+    pub(super) version: Version,
 }
 
 #[derive(Debug)]
@@ -61,11 +60,18 @@ pub(super) struct Process {
 impl Process {
     fn new(number: u64, machine: &Machine) -> Self {
         let (name, identity) = (machine.name.clone(), machine.identity.clone());
-        let settings =
-            Settings { address: format!("{name}:80"), name, identity, most_rooms: 100, runs: vec![], outage: OUTAGE };
+        let settings = Settings {
+            address: format!("{name}:80"),
+            name,
+            identity,
+            most_rooms: 100,
+            runs: vec![],
+            streams: true,
+            outage: OUTAGE,
+        };
         Self {
             number,
-            node: VersionedNode::new(settings, machine.is_former),
+            node: VersionedNode::new(settings, machine.version),
             rooms: BTreeMap::new(),
             mirror: Mirror::new(),
             last: None,
@@ -92,14 +98,19 @@ impl Machine {
             match output {
                 Output::Write(ticket, ask) => calls.push(Call::Directory(ticket, ask)),
                 Output::RequestLease(ticket, request) => calls.push(Call::RequestLease(ticket, request)),
-                Output::Own(room, fence, how) => self.own(&room, (fence, how), durable[&room]),
+                Output::Own(room, fence, how, placement) => {
+                    // Earlier versions know no other.
+                    let is_current = self.version == Version::Current;
+                    let placement = if is_current { placement } else { Placement::Single };
+                    self.own(&room, (fence, how, placement), durable[&room]);
+                }
                 Output::Lost(room) | Output::ClaimFailed(room) => {
                     process.rooms.remove(&room);
                 }
                 Output::Closed(room) => {
                     self.disk.remove(&room);
                     if let Some(running) = process.rooms.remove(&room) {
-                        calls.push(Call::RemoveJournal(room, running.fence));
+                        calls.push(Call::RemoveJournal(room, running.fence, running.placement));
                     }
                 }
                 Output::Suspend(room) => {
@@ -119,7 +130,7 @@ impl Machine {
         calls
     }
 
-    fn own(&mut self, room: &Name, (fence, how): (Fence, Acquisition), durability: Durability) {
+    fn own(&mut self, room: &Name, (fence, how, placement): (Fence, Acquisition, Placement), durability: Durability) {
         let Some(process) = &mut self.process else { return };
         let before = process.rooms.remove(room).and_then(|running| running.state);
         let state = match (how, durability) {
@@ -133,7 +144,7 @@ impl Machine {
         {
             self.disk.insert(room.clone(), state.clone());
         }
-        process.rooms.insert(room.clone(), Running::new(fence, durability, state));
+        process.rooms.insert(room.clone(), Running::new((fence, placement), durability, state));
     }
 
     pub(super) fn read(&mut self, room: &Name, pieces: &[mesh::Piece]) {
@@ -153,13 +164,13 @@ impl Machine {
             if running.journal.wants_anchor() && running.state.is_some() {
                 running.begin_segment();
             }
-            let mut put = |is_journal, pending: Option<(Ticket, mesh::LogRequest)>| {
+            let mut put = |journal, pending: Option<(Ticket, mesh::LogRequest)>| {
                 if let Some((ticket, ask)) = pending {
-                    calls.push(Call::Log { is_journal, room: name.clone(), fence: running.fence, ticket, ask });
+                    calls.push(Call::Log { journal, room: name.clone(), fence: running.fence, ticket, ask });
                 }
             };
-            put(true, running.journal.next_request(local));
-            put(false, running.events.next_request(local));
+            put(Some(running.placement), running.journal.next_request(local));
+            put(None, running.events.next_request(local));
         }
         calls
     }

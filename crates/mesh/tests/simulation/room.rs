@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
-use mesh::{Durability, Fence, Piece, Writer};
+use mesh::{Durability, Fence, Piece, Placement, Writer};
 
 /// Inputs of a match, and of a segment.
 pub(super) const MATCH: usize = 40;
@@ -12,6 +12,7 @@ const SEGMENT: usize = 10;
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) fence: Fence,
+    pub(super) placement: Placement,
     pub(super) durability: Durability,
     /// `None` while the journal is being read.
     pub(super) state: Option<Vec<u32>>,
@@ -46,10 +47,11 @@ pub(super) fn replay(pieces: &[Piece]) -> Vec<u32> {
 }
 
 impl Running {
-    pub(super) fn new(fence: Fence, durability: Durability, state: Option<Vec<u32>>) -> Self {
+    pub(super) fn new((fence, placement): (Fence, Placement), durability: Durability, state: Option<Vec<u32>>) -> Self {
         let journal = if state.is_some() { Writer::of_journal(fence) } else { Writer::taking_over(fence) };
         Self {
             fence,
+            placement,
             durability,
             state,
             journal,

@@ -15,11 +15,13 @@ use std::{
 use bytes::Bytes;
 use mesh::{
     Committed, Delta, Durability, ErrorKind, Fence, Follow, Input, LeaseGrant, LeaseRequest, Local, LogReply,
-    LogRequest, MeshError, Name, Reply, Revision, Ticket, Watch, WriteRequest, consume_result,
+    LogRequest, MeshError, Name, Placement, Reply, Revision, Ticket, Watch, WriteRequest, consume_result,
 };
 use netcore::Time;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+
+use crate::former::Version;
 
 use super::{
     machine::{Clock, Machine},
@@ -49,8 +51,15 @@ pub(super) struct Options {
 pub(super) enum Call {
     Directory(Ticket, WriteRequest),
     RequestLease(Ticket, LeaseRequest),
-    Log { is_journal: bool, room: Name, fence: Fence, ticket: Ticket, ask: LogRequest },
-    RemoveJournal(Name, Fence),
+    /// To the journal of the room in the placement, or else to its events.
+    Log {
+        journal: Option<Placement>,
+        room: Name,
+        fence: Fence,
+        ticket: Ticket,
+        ask: LogRequest,
+    },
+    RemoveJournal(Name, Fence, Placement),
     Submit(Name),
     Watch(Option<Revision>),
 }
@@ -130,7 +139,11 @@ impl World {
             disk: BTreeMap::new(),
             process: None,
             is_lost: false,
-            is_former: options.mixed && rng.random_range(0..3) > 0,
+            version: match options.mixed.then(|| rng.random_range(0..3)) {
+                Some(0) => Version::First,
+                Some(1) => Version::Second,
+                _ => Version::Current,
+            },
         });
         let machines: Vec<Machine> = machines.collect();
         let mut world = Self {
@@ -291,9 +304,14 @@ impl World {
                 if !self.machines[machine].is_lost && self.machines[machine].process.is_none() {
                     self.processes += 1;
                     if self.options.mixed {
-                        let stays = self.rng.random_range(0..4) > 0;
-                        self.machines[machine].is_former &= stays;
-                        self.machines[machine].is_former |= self.rng.random_range(0..12) == 0;
+                        let (change, is_faulty) = (self.rng.random_range(0..24), self.is_faulty());
+                        let version = &mut self.machines[machine].version;
+                        match change {
+                            0 if is_faulty => *version = Version::First,
+                            1 if is_faulty => *version = Version::Second,
+                            2..8 => *version = Version::Current,
+                            _ => {}
+                        }
                     }
                     self.machines[machine].start(self.processes);
                     self.input(machine, Input::Elapsed);
