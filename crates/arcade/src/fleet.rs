@@ -24,7 +24,7 @@ use std::{
 use anyhow::bail;
 use mesh::{
     Append, Appended, Directory, Durability, Events, Fence, Follow, JournalStreams, LeaseGrant, LeaseRequest, Limits,
-    MeshError, Name, Nats, OUTAGE, Sequence,
+    MeshError, Name, Nats, OUTAGE, Sequence, Summaries,
 };
 use tokio::{
     sync::{mpsc, oneshot, watch},
@@ -92,6 +92,7 @@ pub(crate) struct Fleet {
 pub(crate) struct Joining {
     fleet: Arc<Fleet>,
     directory: Arc<dyn Directory>,
+    summaries: Arc<dyn Summaries>,
     settings: mesh::Settings,
     commands: mpsc::Receiver<Command>,
     pulse: watch::Sender<Pulse>,
@@ -116,14 +117,22 @@ pub(crate) async fn connect(
     let streams = nats.has_streams();
     let node = mesh::Settings { name, identity, address, most_rooms, runs, streams, outage: OUTAGE };
     let nats_of = || Arc::new(nats.clone());
-    let shared: (Arc<dyn Directory>, JournalStreams, Arc<dyn Events>) = (nats_of(), nats.journals(), nats_of());
+    let shared =
+        SharedState { directory: nats_of(), summaries: nats_of(), journals: nats.journals(), events: nats_of() };
     Ok(begin((node, durability), &host, shared, secrets, Some(nats)))
+}
+
+struct SharedState {
+    directory: Arc<dyn Directory>,
+    summaries: Arc<dyn Summaries>,
+    journals: JournalStreams,
+    events: Arc<dyn Events>,
 }
 
 fn begin(
     (settings, durability): (mesh::Settings, Durability),
     host: &str,
-    (directory, journals, shown): (Arc<dyn Directory>, JournalStreams, Arc<dyn Events>),
+    SharedState { directory, summaries, journals, events: shown }: SharedState,
     secrets: Secrets,
     broker: Option<Nats>,
 ) -> (Joining, mpsc::Receiver<Event>) {
@@ -146,7 +155,7 @@ fn begin(
         relayed: Arc::default(),
     };
     let fleet = Arc::new(fleet);
-    (Joining { fleet, directory, settings, commands: receiver, pulse, events }, happens)
+    (Joining { fleet, directory, summaries, settings, commands: receiver, pulse, events }, happens)
 }
 
 impl Joining {
@@ -156,7 +165,7 @@ impl Joining {
 
     /// Joins with these rooms. Returns those whose names other nodes own.
     pub(crate) async fn join(self, rooms: &[Claim]) -> anyhow::Result<Vec<String>> {
-        let Self { fleet, directory, settings, commands, pulse, events } = self;
+        let Self { fleet, directory, summaries, settings, commands, pulse, events } = self;
         let mut awaited = vec![];
         let mut claims = vec![];
         for Claim { room, needs } in rooms {
@@ -166,9 +175,10 @@ impl Joining {
         }
         let name = settings.name.clone();
         let (shared, copies) = (Arc::clone(&fleet.shared), Arc::clone(&fleet.copies));
-        let tools = Tools { directory, shared, copies, secrets: fleet.secrets.clone() };
+        let following = summaries.summaries().await?;
+        let tools = Tools { directory, summaries, shared, copies, secrets: fleet.secrets.clone() };
         let task = Task::new(settings, tools, claims, (pulse, events));
-        tokio::spawn(task.run(commands));
+        tokio::spawn(task.run(commands, following));
         let joined = async {
             let mut pulse = fleet.pulse.clone();
             let _ = pulse.wait_for(|pulse| pulse.present).await;
@@ -523,8 +533,12 @@ mod tests {
             streams: true,
             outage: OUTAGE,
         };
-        let shared: (Arc<dyn Directory>, JournalStreams, Arc<dyn Events>) =
-            (Arc::new(mesh.clone()), mesh.journals(), Arc::new(mesh.clone()));
+        let shared = SharedState {
+            directory: Arc::new(mesh.clone()),
+            summaries: Arc::new(mesh.clone()),
+            journals: mesh.journals(),
+            events: Arc::new(mesh.clone()),
+        };
         let (node, host) = ((settings, Durability::Node), format!("{name}.example"));
         let data = testkit::TempDir::new();
         let secrets = Secrets::establish(mesh, (data.path(), &"arcade".parse().unwrap()), name).await.unwrap();

@@ -17,6 +17,7 @@ mod name;
 mod nats;
 mod node;
 mod results;
+mod summaries;
 pub mod value;
 mod writer;
 
@@ -45,6 +46,7 @@ pub use results::{
     Committed, Delivery, MAX_DELIVERIES, MAX_RESULTS, REMEMBERED_SECONDS, Receipt, Results, TAKEN_SECONDS,
     consume_result,
 };
+pub use summaries::{FollowSummaries, MAX_SUMMARY, SUMMARY_PAUSE, SUMMARY_REPEAT, Summaries, Summary};
 pub use writer::{LogReply, LogRequest, MAX_WAITING, Writer};
 
 /// FNV-1a, with the last bytes also mixed into the high bits. Equal for all versions.

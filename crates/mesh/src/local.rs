@@ -3,6 +3,7 @@
 mod directory;
 mod log;
 mod results;
+mod summaries;
 
 use std::{
     fmt, mem,
@@ -13,7 +14,7 @@ use std::{
 
 use netcore::Time;
 
-use self::{directory::Entries, log::Logs, results::Queue};
+use self::{directory::Entries, log::Logs, results::Queue, summaries::Published};
 use crate::{ErrorKind, JournalStreams, MeshError, events, journals};
 
 pub const MAX_ENTRIES: usize = 100_000;
@@ -38,6 +39,7 @@ struct LocalState {
     journals: Logs,
     hashed: Logs,
     results: Queue,
+    summaries: Published,
 }
 
 impl Local {
@@ -49,6 +51,7 @@ impl Local {
             journals: Logs::new(journals::BOUNDS),
             hashed: Logs::new(journals::BOUNDS),
             results: Queue::default(),
+            summaries: Published::default(),
         };
         Self(Arc::new(Inner { clock: Box::new(clock), state: Mutex::new(state), changes: Changes::default() }))
     }

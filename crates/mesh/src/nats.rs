@@ -11,7 +11,9 @@
 //! | results | stream `PREFIX-results`, subjects `PREFIX.results.MATCH`, consumer `results` | a work queue, without an age |
 //! | results that no node could store | stream `PREFIX-dead`, subjects `PREFIX.dead.MATCH` | 30 days |
 //!
-//! Each also has a limit in bytes: [`Limits`] sets those of the large ones. A fence is an expectation of `JetStream`:
+//! [Summaries](crate::Summaries) are plain messages with the subjects `PREFIX.summaries.NODE`.
+//!
+//! Each of the above has a limit in bytes: [`Limits`] sets those of the large ones. A fence is an expectation of `JetStream`:
 //! the server stores a message only if the last message of its subject has the sequence that the writer names.
 
 mod directory;
@@ -20,6 +22,7 @@ mod reader;
 mod results;
 mod setup;
 mod stream;
+mod summaries;
 
 use std::{
     fmt,

@@ -5,6 +5,7 @@ mod life;
 mod orphans;
 mod requests;
 mod rooms;
+mod summary;
 mod view;
 
 use std::{
@@ -22,7 +23,7 @@ use self::{
     rooms::Room,
     view::View,
 };
-use crate::{Delta, Directory, Durability, Fence, Key, MeshError, Name, Placement, Revision, Value, Written};
+use crate::{Delta, Directory, Durability, Fence, Key, MeshError, Name, Placement, Revision, Summary, Value, Written};
 
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
 /// How long a node owns its rooms after it has sent a stored heartbeat.
@@ -148,6 +149,8 @@ pub enum Output {
     Write(Ticket, WriteRequest),
     /// Bypasses the directory; see [`Node::grant_lease`].
     RequestLease(Ticket, LeaseRequest),
+    /// Publish it; its loss is permitted.
+    Summarize(Summary),
     /// The node owns the room under this fence from now on. Its journal is there until it closes.
     Own(Name, Fence, Acquisition, Placement),
     /// The room ends here and must not publish anything further.
@@ -192,6 +195,8 @@ pub struct Node {
     // Until when requests for a key wait after an error.
     pauses: BTreeMap<Key, Time>,
     leases: Leases,
+    last_summary: Time,
+    next_summary: Time,
     tickets: u64,
 }
 
@@ -214,6 +219,8 @@ impl Node {
             pending: BTreeMap::new(),
             pauses: BTreeMap::new(),
             leases: Leases::default(),
+            last_summary: Time::ZERO,
+            next_summary: Time::from_nanos(u64::MAX),
             tickets: 0,
         }
     }
@@ -284,12 +291,13 @@ impl Node {
         let key = self.heartbeat_key();
         let beats = self.life.as_ref().is_some_and(|life| life.apart) && !self.pending.contains_key(&key);
         let own = own.into_iter().chain(beats.then(|| self.not_before(&key, self.next_heartbeat)));
-        let others =
-            own.chain(pending).chain(silent).chain(orphans).chain(self.next_lease_request()).min().unwrap_or(far);
+        let others = own.chain(pending).chain(silent).chain(orphans).chain(self.next_lease_request());
+        let others = others.chain(self.summary_due()).min().unwrap_or(far);
         let Some(life) = self.life.as_ref().map(|life| life.since) else { return others };
+        let has_former = self.view.has_former(&self.settings.name);
         self.rooms.iter().fold(others, |first, (name, room)| {
             // Build a key only for the few of a thousand rooms that are due before the other deadlines.
-            let Some(due) = room.due(life).filter(|due| *due < first) else { return first };
+            let Some(due) = room.due(life, has_former).filter(|due| *due < first) else { return first };
             let key = Key::Room(name.clone());
             if self.pending.contains_key(&key) { first } else { first.min(self.not_before(&key, due)) }
         })
@@ -316,5 +324,6 @@ impl Node {
         self.take_over(now, out);
         self.suspend(out);
         self.tend_rooms(now, out);
+        self.summarize(now, out);
     }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use mesh::{
     Append, Appended, Committed, Delta, Directory, Entry, Events, Fence, HeartbeatValue, JournalStreams, Journals, Key,
     MAX_APPEND, MAX_CHANGES, MAX_SEGMENT, MAX_SEGMENTS, MeshError, Name, Piece, Placement, Results, Revision, Sequence,
-    Value, Watch, Written, agree_on_streams, consume_result,
+    Summaries, Value, Watch, Written, agree_on_streams, consume_result,
 };
 use tokio::{task::JoinSet, time::timeout};
 
@@ -16,15 +16,16 @@ pub(crate) struct Shared {
     pub(crate) events: Arc<dyn Events>,
     pub(crate) results: Arc<dyn Results>,
     pub(crate) journals: JournalStreams,
+    pub(crate) summaries: Arc<dyn Summaries>,
 }
 
 /// The streams of the arcades of these tests.
 pub(crate) const STREAMS: u32 = 4;
 
 impl Shared {
-    pub(crate) fn of(all: impl Directory + Events + Results + 'static, journals: JournalStreams) -> Self {
+    pub(crate) fn of(all: impl Directory + Events + Results + Summaries + 'static, journals: JournalStreams) -> Self {
         let all = Arc::new(all);
-        Self { directory: all.clone(), events: all.clone(), results: all, journals }
+        Self { directory: all.clone(), events: all.clone(), results: all.clone(), journals, summaries: all }
     }
 
     fn journals(&self) -> [Arc<dyn Journals>; 2] {
@@ -62,6 +63,7 @@ macro_rules! rules {
         $crate::contract::rule!($shared $attribute trimmed_journal_is_read_from_its_last_segment);
         $crate::contract::rule!($shared $attribute journals_of_both_placements_are_separate);
         $crate::contract::rule!($shared $attribute first_node_sets_the_number_of_streams);
+        $crate::contract::rule!($shared $attribute followers_receive_all_later_summaries_in_order);
     };
 }
 macro_rules! rule {
@@ -445,4 +447,25 @@ pub(crate) async fn first_node_sets_the_number_of_streams(shared: Shared) {
     let later = shared.directory.write(&key, Some(&value("many")), Some(there.revision)).await.unwrap();
     assert!(matches!(later, Written::Stored(_)));
     assert!(agree(None).await.unwrap_err().to_string().ends_with("upgrade this node"));
+}
+
+pub(crate) async fn followers_receive_all_later_summaries_in_order(shared: Shared) {
+    let summary = |number: u64| {
+        let rows = [(name("nuggets-1"), number.to_string()), (name("robots-1"), "\u{1f3b2}".repeat(1_000))].into();
+        mesh::Summary { node: name(&format!("node-{}", number % 2)), life: Revision(number), rows }
+    };
+    shared.summaries.publish(&summary(1)).await.unwrap();
+    let mut follows = vec![];
+    for _ in 0..2 {
+        follows.push(shared.summaries.summaries().await.unwrap());
+    }
+    for number in 2..6 {
+        shared.summaries.publish(&summary(number)).await.unwrap();
+    }
+    for mut follow in follows {
+        for number in 2..6 {
+            let next = timeout(PATIENCE, follow.next()).await.expect("a summary").unwrap();
+            assert_eq!(next, summary(number));
+        }
+    }
 }

@@ -48,6 +48,12 @@ impl VersionedNode {
 
     pub(crate) fn input(&mut self, now: Time, mut input: Input, out: &mut Vec<Output>) {
         let first = out.len();
+        // A node of an earlier version writes all rows into entries.
+        if let (Version::First | Version::Second, Input::Delta(Delta::Put(_, Entry { value: Value::Node(node), .. }))) =
+            (self.version, &mut input)
+        {
+            node.level = 0;
+        }
         if let Some(former) = &mut self.former {
             input = former.receive(input);
         }

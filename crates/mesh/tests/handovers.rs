@@ -11,8 +11,8 @@ use std::{
 
 use mesh::{
     Acquisition, Delta, Directory, Durability, Entry, Fence, HandoverRefusal, Holder, Input, Key, Local, Name, Node,
-    NodeValue, Opening, Output, Placement, REQUEST_TIMEOUT, Reply, Revision, RoomValue, Settings, Value, Watch,
-    Written,
+    NodeValue, Opening, Output, Placement, REQUEST_TIMEOUT, Reply, Revision, RoomValue, Settings, Summary, Value,
+    Watch, Written,
 };
 use netcore::Time;
 
@@ -31,6 +31,9 @@ struct Machine {
     node: Node,
     watch: Box<dyn Watch>,
     outputs: Vec<Output>,
+    summaries: Vec<Summary>,
+    // Keys of entries that it has written.
+    written: Vec<Key>,
     runs: bool,
 }
 
@@ -58,6 +61,8 @@ impl Fleet {
             }),
             watch: now(mesh.watch(None)).unwrap().unwrap(),
             outputs: vec![],
+            summaries: vec![],
+            written: vec![],
             runs: true,
         });
         let mut fleet = Self { machines: machines.collect(), mesh, clock };
@@ -80,8 +85,10 @@ impl Fleet {
                 match output {
                     Output::Write(ticket, ask) => {
                         let written = now(ask.perform(&self.mesh)).unwrap().unwrap();
+                        machine.written.push(ask.key);
                         inputs.push_back(Input::Reply(ticket, Reply::Written(written)));
                     }
+                    Output::Summarize(summary) => machine.summaries.push(summary),
                     output => machine.outputs.push(output),
                 }
             }
@@ -177,6 +184,7 @@ fn rooms_are_suspended_only_after_the_directory_shows_the_drain() {
     now(fleet.mesh.write(&Key::Node(name("old")), Some(&Value::Node(old)), None)).unwrap().unwrap();
     fleet.work();
     let room = fleet.open("");
+    fleet.wait(mesh::SUMMARY_PAUSE);
     // A heartbeat that was sent before the drain is in transit.
     let (at, mut out) = (fleet.now().plus(Duration::from_secs(5)), vec![]);
     let node = &mut fleet.machines[0].node;
@@ -198,6 +206,47 @@ fn rooms_are_suspended_only_after_the_directory_shows_the_drain() {
     assert_eq!(out, []);
     node.input(at, Input::HandOver(room.clone()), &mut out);
     assert_eq!(out, [Output::Suspend(room)]);
+}
+
+#[test]
+fn changed_row_is_in_a_summary_and_in_the_entry_only_beside_an_earlier_version() {
+    let mut fleet = Fleet::new(&[&[], &[]]);
+    let room = fleet.open("");
+    let rows = |fleet: &mut Fleet| -> Vec<String> {
+        std::mem::take(&mut fleet.machines[0].summaries)
+            .into_iter()
+            .flat_map(|summary| summary.rows.into_values())
+            .collect()
+    };
+    let written = |fleet: &mut Fleet| {
+        let written = std::mem::take(&mut fleet.machines[0].written);
+        written.into_iter().filter(|key| *key == Key::Room(name("nuggets-1"))).count()
+    };
+    fleet.wait(Duration::from_secs(1));
+    assert_eq!((rows(&mut fleet), written(&mut fleet)), (vec!["row".to_owned()], 1));
+    for row in ["one", "two", "three"] {
+        fleet.input(0, Input::Row(room.clone(), row.to_owned()));
+    }
+    fleet.wait(mesh::SUMMARY_PAUSE);
+    assert_eq!(rows(&mut fleet).last().unwrap(), "three");
+    fleet.wait(mesh::SUMMARY_REPEAT);
+    assert_eq!((rows(&mut fleet), written(&mut fleet)), (vec!["three".to_owned()], 0), "it is repeated");
+    // The entry gets the row as soon as an earlier version reads it, and a new node gets all rows.
+    let (identity, address) = (name("disk-of-old"), "old:80".to_owned());
+    let old =
+        NodeValue { identity, address, life: None, draining: false, runs: vec![], seen: None, apart: None, level: 0 };
+    now(fleet.mesh.write(&Key::Node(name("old")), Some(&Value::Node(old)), None)).unwrap().unwrap();
+    let row =
+        |fleet: &Fleet| match now(fleet.mesh.entry(&Key::Room(name("nuggets-1")))).unwrap().unwrap().unwrap().value {
+            Value::Room(room) => room.row,
+            value => panic!("{value:?}"),
+        };
+    assert_eq!(row(&fleet), "row");
+    fleet.wait(Duration::from_secs(1));
+    assert_eq!((rows(&mut fleet), row(&fleet)), (vec!["three".to_owned()], "three".to_owned()));
+    fleet.input(0, Input::Row(room.clone(), "four".to_owned()));
+    fleet.wait(Duration::from_secs(1));
+    assert_eq!((rows(&mut fleet), row(&fleet)), (vec!["four".to_owned()], "four".to_owned()));
 }
 
 #[test]

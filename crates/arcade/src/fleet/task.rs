@@ -7,8 +7,9 @@ use std::{
 };
 
 use mesh::{
-    Acquisition, Delta, Directory, Durability, ENTRY_AGE_SECONDS, Entry, Fence, Input, Key, LeaseGrant, LeaseRequest,
-    MeshError, Name, Node, Opening, Output, Placement, Reply, Revision, Ticket, Value, Written,
+    Acquisition, Delta, Directory, Durability, ENTRY_AGE_SECONDS, Entry, Fence, FollowSummaries, Input, Key,
+    LeaseGrant, LeaseRequest, MeshError, Name, Node, Opening, Output, Placement, Reply, Revision, Summaries, Ticket,
+    Value, Written,
 };
 use netcore::Time;
 use tokio::{
@@ -16,7 +17,7 @@ use tokio::{
     task::JoinSet,
     time::{Instant, interval, sleep, sleep_until},
 };
-use tracing::{error, info, warn};
+use tracing::{debug, error, info, warn};
 
 use super::{
     command::{Answer, ClaimError, Command, Event, Handovers, Settled, Shared},
@@ -50,6 +51,7 @@ enum Completion {
     LeaseGranted(Ticket, Option<LeaseGrant>),
     Key(Option<RelayKey>),
     Discarded(Result<usize, MeshError>),
+    Summarized(Result<(), MeshError>),
 }
 
 pub(super) struct Task {
@@ -57,6 +59,7 @@ pub(super) struct Task {
     node: Node,
     own: Key,
     directory: Arc<dyn Directory>,
+    summaries: Arc<dyn Summaries>,
     shared: Arc<Shared>,
     copies: Arc<Copies>,
     secrets: Secrets,
@@ -80,6 +83,7 @@ pub(super) struct Task {
 
 pub(super) struct Tools {
     pub(super) directory: Arc<dyn Directory>,
+    pub(super) summaries: Arc<dyn Summaries>,
     pub(super) shared: Arc<Shared>,
     pub(super) copies: Arc<Copies>,
     pub(super) secrets: Secrets,
@@ -89,7 +93,7 @@ impl Task {
     /// Claims these rooms of the data directory.
     pub(super) fn new(
         settings: mesh::Settings,
-        Tools { directory, shared, copies, secrets }: Tools,
+        Tools { directory, summaries, shared, copies, secrets }: Tools,
         claims: Vec<((Name, String), Answer)>,
         (pulse, events): (watch::Sender<Pulse>, mpsc::Sender<Event>),
     ) -> Self {
@@ -99,6 +103,7 @@ impl Task {
             node: Node::new(settings),
             own,
             directory,
+            summaries,
             shared,
             copies,
             secrets,
@@ -121,7 +126,8 @@ impl Task {
         task
     }
 
-    pub(super) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+    /// `summaries` are those of all nodes since before this one joined.
+    pub(super) async fn run(mut self, mut commands: mpsc::Receiver<Command>, mut summaries: Box<dyn FollowSummaries>) {
         let (changes, mut deltas) = mpsc::channel(MAX_CHANGES);
         tokio::spawn(watch(Arc::clone(&self.directory), changes));
         let mut touches = interval(TOUCH);
@@ -135,6 +141,11 @@ impl Task {
                     None => return,
                 },
                 Some(delta) = deltas.recv() => self.see(delta),
+                summary = summaries.next() => match summary {
+                    Ok(summary) => self.shared.view().summarize(summary),
+                    // The client of the broker has ended, and with it the hub.
+                    Err(error) => return error!("{error}"),
+                },
                 Some(completion) = self.tasks.join_next() => match completion {
                     Ok(completion) => self.take(completion),
                     Err(error) => error!("a request to the directory failed: {error}"),
@@ -279,6 +290,11 @@ impl Task {
             }
             Completion::LeaseGranted(ticket, promise) => self.input(Input::LeaseGranted(ticket, promise)),
             Completion::Key(Some(key)) => *self.shared.key() = Some(key),
+            Completion::Summarized(published) => {
+                if let Err(error) = published {
+                    debug!("{error}");
+                }
+            }
             // The key is written again within an hour, or when it is removed.
             Completion::Key(None) => {}
             Completion::Discarded(Ok(count)) => {
@@ -311,6 +327,10 @@ impl Task {
                 });
             }
             Output::RequestLease(ticket, request) => self.request_lease(ticket, request),
+            Output::Summarize(summary) => {
+                let summaries = Arc::clone(&self.summaries);
+                self.tasks.spawn(async move { Completion::Summarized(summaries.publish(&summary).await) });
+            }
             Output::Own(room, fence, how, placement) => self.own(room, (fence, placement), how),
             Output::ClaimFailed(room) => {
                 self.rooms.remove(&room);

@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, sync::Arc};
 
-use mesh::{Delta, Entry, Holder, Key, Name, NodeValue, Revision, Value};
+use mesh::{Delta, Entry, Holder, Key, Name, NodeValue, Revision, Summary, Value};
 
 /// Higher room numbers are ignored: one wrong entry would use up all names.
 const MAX_NUMBER: u32 = u32::MAX / 2;
@@ -28,6 +28,8 @@ pub(super) struct View {
     nodes: BTreeMap<Name, Present>,
     rooms: BTreeMap<Name, RoomEntry>,
     codes: BTreeMap<Name, (Revision, Name)>,
+    // The rows that nodes have published in the life.
+    summaries: BTreeMap<Name, (Revision, BTreeMap<Name, Arc<str>>)>,
     version: u64,
     highest: u32,
 }
@@ -61,6 +63,33 @@ impl View {
         }
     }
 
+    /// Updates the rows of the rooms of a node. Rooms that the directory does not show yet count too.
+    pub(super) fn summarize(&mut self, Summary { node, life, rows }: Summary) {
+        let (of, known) = self.summaries.entry(node).or_insert_with(|| (life, BTreeMap::new()));
+        if *of != life {
+            (*of, *known) = (life, BTreeMap::new());
+        }
+        let mut is_new = false;
+        for (room, row) in rows {
+            if known.get(&room).is_none_or(|known| **known != *row) {
+                known.insert(room, row.into());
+                is_new = true;
+            }
+        }
+        self.version += u64::from(is_new);
+    }
+
+    fn row<'a>(&'a self, room: &Name, held: &'a RoomEntry, holder: &Holder) -> &'a Arc<str> {
+        let summary = self.summaries.get(&holder.node).filter(|(life, _)| *life == holder.life);
+        summary.and_then(|(_, rows)| rows.get(room)).unwrap_or(&held.row)
+    }
+
+    fn forget_row(&mut self, node: Option<Name>, room: &Name) {
+        if let Some((_, rows)) = node.and_then(|node| self.summaries.get_mut(&node)) {
+            rows.remove(room);
+        }
+    }
+
     fn put(&mut self, key: &Key, entry: &Entry) {
         let Entry { revision, value } = entry;
         match (key, value) {
@@ -82,6 +111,9 @@ impl View {
                 let row = row.map_or_else(|| room.row.as_str().into(), |before| Arc::clone(&before.row));
                 let holder = room.holder.clone().or_else(|| before.and_then(|before| before.holder.clone()));
                 let is_settled = room.holder.is_some() && !room.unread;
+                let former = before.and_then(|before| before.holder.clone()).map(|holder| holder.node);
+                let former = former.filter(|former| holder.as_ref().is_none_or(|holder| holder.node != *former));
+                self.forget_row(former, name);
                 self.rooms.insert(name.clone(), RoomEntry { revision: *revision, holder, is_settled, row });
                 self.version += 1;
             }
@@ -93,8 +125,21 @@ impl View {
     }
 
     fn remove(&mut self, key: &Key, revision: Revision) {
+        let room = if let Key::Room(name) = key { self.rooms.get(name).map(|held| (name, held)) } else { None };
+        if let Some((name, held)) = room
+            && held.revision < revision
+        {
+            let node = held.holder.as_ref().map(|holder| holder.node.clone());
+            self.forget_row(node, name);
+        }
         let gone = match key {
-            Key::Node(name) => self.nodes.remove_if(name, |present| present.revision < revision),
+            Key::Node(name) => {
+                let gone = self.nodes.remove_if(name, |present| present.revision < revision);
+                if gone {
+                    self.summaries.remove(name);
+                }
+                gone
+            }
             Key::Room(name) => self.rooms.remove_if(name, |held| held.revision < revision),
             Key::Code(code) => self.codes.remove_if(code, |(written, _)| *written < revision),
             Key::Common(_) | Key::Heartbeat(_) | Key::Lasting(_) => false,
@@ -125,7 +170,7 @@ impl View {
     pub(super) fn remotes(&self, own: &Name) -> Vec<Remote> {
         let shown = self.rooms.iter().filter_map(|(room, held)| {
             let holder = held.holder.as_ref().filter(|holder| holder.node != *own && self.holds(holder))?;
-            let row = Some(&held.row).filter(|row| !row.is_empty())?;
+            let row = Some(self.row(room, held, holder)).filter(|row| !row.is_empty())?;
             Some(Remote { room: room.clone(), node: holder.node.clone(), row: Arc::clone(row) })
         });
         shown.collect()
@@ -207,6 +252,36 @@ mod tests {
 
     fn put(view: &mut View, (key, entry): (Key, Entry)) {
         view.apply(&Delta::Put(key, entry));
+    }
+
+    #[test]
+    fn row_of_the_summary_precedes_that_of_the_entry() {
+        let (mut view, own) = (View::default(), name("a"));
+        let summary = |life, row: &str| {
+            let rows = [(name("nuggets-7"), row.to_owned())].into();
+            Summary { node: name("b"), life: Revision(life), rows }
+        };
+        let row = |view: &View| view.remotes(&own).first().map(|remote| remote.row.to_string());
+        put(&mut view, node(1, None));
+        // A summary may arrive before the claim.
+        view.summarize(summary(1, "first"));
+        assert_eq!(row(&view), None);
+        put(&mut view, room(2, 7, 1, ""));
+        assert_eq!(row(&view).unwrap(), "first");
+        let (version, same) = (view.version(), Arc::clone(&view.remotes(&own)[0].row));
+        view.summarize(summary(1, "first"));
+        assert!(view.version() == version && Arc::ptr_eq(&view.remotes(&own)[0].row, &same));
+        view.summarize(summary(1, "second"));
+        put(&mut view, room(3, 7, 1, "first"));
+        assert_eq!(row(&view).unwrap(), "second");
+        // Rows of another life do not count, nor those of a room that was closed and opened again.
+        put(&mut view, node(4, None));
+        put(&mut view, room(5, 7, 4, "entry"));
+        assert_eq!(row(&view).unwrap(), "entry");
+        view.summarize(summary(4, "third"));
+        view.apply(&Delta::Removed(Key::Room(name("nuggets-7")), Revision(6)));
+        put(&mut view, room(7, 7, 4, "again"));
+        assert_eq!(row(&view).unwrap(), "again");
     }
 
     #[test]

@@ -41,6 +41,10 @@ impl Logs {
         Self { stream, bounds, last: Mutex::default() }
     }
 
+    pub(super) fn away(&self, what: &str, why: impl std::fmt::Display) -> MeshError {
+        self.stream.away(what, why)
+    }
+
     fn cache(&self) -> MutexGuard<'_, HashMap<Name, Record>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -127,6 +127,14 @@ impl Broker {
         Ok(self.context.client().server_info().version.clone())
     }
 
+    pub(super) fn client(&self) -> Client {
+        self.context.client()
+    }
+
+    pub(super) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
     fn config(&self, kind: &str) -> Config {
         Config {
             name: format!("{}-{kind}", self.prefix),

@@ -68,7 +68,15 @@ pub(super) struct LastWrite {
 
 impl Node {
     pub(super) fn apply_delta(&mut self, now: Time, delta: &Delta, out: &mut Vec<Output>) {
+        // A new node has no rows yet.
+        let is_newcomer = |(name, entry): (&Name, &Entry)| {
+            *name != self.settings.name && self.view.node(name).and_then(Entry::life) != entry.life()
+        };
+        let joins = matches!(delta, Delta::Put(Key::Node(name), entry) if is_newcomer((name, entry)));
         self.view.apply(now, delta);
+        if joins {
+            self.repeat_summary();
+        }
         match delta {
             Delta::Reset => self.orphans.clear(),
             Delta::Put(Key::Node(name), entry) => {

@@ -67,7 +67,7 @@ impl Node {
 
     fn request_failed(&mut self, key: &Key, purpose: Purpose) {
         if let (Purpose::Row, Key::Room(name)) = (purpose, key) {
-            self.reschedule_row(name);
+            self.reschedule_entry(name);
         }
     }
 

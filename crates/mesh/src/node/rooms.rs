@@ -34,11 +34,17 @@ struct Claim {
 }
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "they do not depend on each other")]
 pub(super) struct Room {
     pub(super) durability: Durability,
     row: String,
-    row_changed: bool,
+    // Whether the entry must be written, and whether only its row is outdated, which other nodes of this version do
+    // not read.
+    entry_due: bool,
+    row_outdated: bool,
     written: Time,
+    // When the row was last in a summary.
+    pub(super) summarized: Option<Time>,
     needs: String,
     // `None` before the first claim, which determines it for the life of the room.
     placement: Option<Placement>,
@@ -58,8 +64,10 @@ impl Room {
         Self {
             durability,
             row,
-            row_changed: false,
+            entry_due: false,
+            row_outdated: false,
             written: Time::ZERO,
+            summarized: None,
             needs,
             placement: None,
             how,
@@ -80,15 +88,23 @@ impl Room {
         self.claim.is_some_and(|claim| claim.life == life)
     }
 
-    pub(super) fn due(&self, life: Revision) -> Option<Time> {
+    /// `None` before the first one.
+    pub(super) fn row(&self) -> Option<&str> {
+        Some(&*self.row).filter(|row| !row.is_empty())
+    }
+
+    /// `has_former` is whether a node of an earlier version is listed, which reads rows from entries.
+    pub(super) fn due(&self, life: Revision, has_former: bool) -> Option<Time> {
         if !self.claimed_in(life) || self.revision.is_none() {
             return Some(Time::ZERO);
         }
         match self.aim {
             Aim::HandOver(HandoverStep::Suspending) => None,
             Aim::HandOver(HandoverStep::Suspended) | Aim::Close => Some(Time::ZERO),
-            Aim::Keep | Aim::HandOver(HandoverStep::Wanted) if !self.row_changed => Some(self.written.plus(TOUCH)),
-            Aim::Keep | Aim::HandOver(HandoverStep::Wanted) => Some(self.written.plus(ROW_PAUSE)),
+            Aim::Keep | Aim::HandOver(HandoverStep::Wanted) => {
+                let is_due = self.entry_due || self.row_outdated && has_former;
+                Some(self.written.plus(if is_due { ROW_PAUSE } else { TOUCH }))
+            }
         }
     }
 }
@@ -115,7 +131,7 @@ impl Node {
             && std::mem::take(&mut room.unread)
         {
             // The former owner waits for this write.
-            (room.row_changed, room.written) = (true, Time::ZERO);
+            (room.entry_due, room.written) = (true, Time::ZERO);
         }
     }
 
@@ -123,15 +139,16 @@ impl Node {
         if let Some(room) = self.rooms.get_mut(name).filter(|room| room.row != row && row.len() <= MAX_ROW) {
             // The room is not listed yet, so its first row is written without delay.
             if room.row.is_empty() {
-                room.written = Time::ZERO;
+                (room.entry_due, room.written) = (true, Time::ZERO);
             }
-            (room.row, room.row_changed) = (row, true);
+            (room.row, room.row_outdated, room.summarized) = (row, true, None);
+            self.hasten_summary();
         }
     }
 
-    pub(super) fn reschedule_row(&mut self, name: &Name) {
+    pub(super) fn reschedule_entry(&mut self, name: &Name) {
         if let Some(room) = self.rooms.get_mut(name) {
-            room.row_changed = true;
+            room.entry_due = true;
         }
     }
 
@@ -233,7 +250,8 @@ impl Node {
 
     pub(super) fn tend_rooms(&mut self, now: Time, out: &mut Vec<Output>) {
         let Some(life) = self.life.as_ref().map(|life| life.since) else { return };
-        let due = |room: &Room| room.due(life).is_some_and(|due| due <= now);
+        let has_former = self.view.has_former(&self.settings.name);
+        let due = |room: &Room| room.due(life, has_former).is_some_and(|due| due <= now);
         let due: Vec<Name> = self.rooms.iter().filter(|(_, room)| due(room)).map(|(name, _)| name.clone()).collect();
         for name in due {
             let key = Key::Room(name.clone());
@@ -242,7 +260,7 @@ impl Node {
             }
             let entry = self.view.room(&name);
             let orphan = entry.map(|entry| (self.classify(entry), entry.revision));
-            let is_apart = self.settings.streams && !self.view.has_former(&self.settings.name);
+            let is_apart = self.settings.streams && !has_former;
             let placed = entry.and_then(Entry::placement);
             let placed = placed.unwrap_or(if is_apart { Placement::Hashed } else { Placement::Single });
             let Some(room) = self.rooms.get_mut(&name) else { continue };
@@ -293,7 +311,7 @@ impl Node {
                     (Purpose::Claim, (value(holder, None), room.revision))
                 }
                 _ => {
-                    room.row_changed = false;
+                    (room.entry_due, room.row_outdated) = (false, false);
                     (Purpose::Row, (value(holder, fence), room.revision))
                 }
             };
@@ -339,11 +357,12 @@ impl Node {
             // Other nodes look for the journal where the entry says.
             room.placement = placed.or(room.placement);
         } else {
-            room.row_changed |= placed.is_some() && placed != room.placement;
+            room.entry_due |= placed.is_some() && placed != room.placement;
         }
         let placement = room.placement.unwrap_or_default();
         room.claim = Some(Claim { fence, life });
         room.revision = Some(revision);
+        room.summarized = None;
         let how = std::mem::replace(&mut room.how, Acquisition::Retained);
         if !matches!(room.aim, Aim::Close | Aim::HandOver(HandoverStep::Suspended)) {
             out.push(Output::Own(name.clone(), fence, how, placement));
@@ -352,6 +371,7 @@ impl Node {
         if room.aim == Aim::HandOver(HandoverStep::Suspending) {
             out.push(Output::Suspend(name.clone()));
         }
+        self.hasten_summary();
     }
 
     pub(super) fn row_written(&mut self, now: Time, name: &Name, written: Written, out: &mut Vec<Output>) {
@@ -361,7 +381,7 @@ impl Node {
             Written::Stored(revision) => room.revision = room.revision.max(Some(revision)),
             Written::Conflict(Some(entry)) if entry.fence() == fence => {
                 room.revision = Some(entry.revision);
-                room.row_changed = true;
+                room.entry_due = true;
             }
             Written::Conflict(Some(entry)) => {
                 // If it is no late claim of this node, another node has a greater fence.
@@ -385,7 +405,7 @@ impl Node {
         }
         (room.claim, room.revision) = (Some(Claim { fence, life }), Some(entry.revision));
         if !matches!(room.aim, Aim::Close | Aim::HandOver(HandoverStep::Suspended)) {
-            room.row_changed = true;
+            room.entry_due = true;
             let placement = room.placement.unwrap_or_default();
             out.push(Output::Own(name.clone(), fence, Acquisition::Retained, placement));
         }

@@ -123,7 +123,8 @@ impl Machine {
                     // A released room is no longer the state of this machine.
                     self.disk.remove(&room);
                 }
-                Output::NameTaken | Output::HandoverRefused(..) => {}
+                // Rows of lobbies do not change what rooms publish.
+                Output::NameTaken | Output::HandoverRefused(..) | Output::Summarize(_) => {}
                 Output::Left => self.process = None,
             }
         }
