@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tokio::{sync::oneshot, task::spawn_blocking, time::sleep};
 
 use crate::{
+    brokers,
     clients::{Explorer, KEY_PAUSE, ROBOTS, explore, play_robots},
     driver::{Distribution, Hub, PROXY, Report, Room, TURN, Worker},
     pages::watch,
@@ -42,10 +43,11 @@ const ANSWER: Duration = Duration::from_secs(30);
 /// Between two messages of a player whose room moves.
 const PROBE: Duration = Duration::from_millis(10);
 
-/// Measured, in order: from opening a room to the pages of all hubs; from a browser's key to its display, at the hub of
-/// the room and at another one; from a turn to the last browser that watches at another hub; the pauses when a hub's
-/// rooms move; the time until other hubs have the rooms of a killed one.
-const PARTS: [&str; 5] = ["lobby", "relay", "watchers", "move", "kill"];
+/// Measured, in order: records of copies, before the hubs start; messages about rooms; from opening a room to the pages
+/// of all hubs; from a browser's key to its display, at the hub of the room and at another one; from a turn to the last
+/// browser that watches at another hub; the pauses when a hub's rooms move; the time until other hubs have the rooms of
+/// a killed one.
+const PARTS: [&str; 7] = ["records", "directory", "lobby", "relay", "watchers", "move", "kill"];
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
@@ -74,6 +76,14 @@ pub(crate) async fn measure(program: Command, options: &Options) -> anyhow::Resu
     let mut fleet = Fleet { nodes: vec![], report: Report::default() };
     // A new arcade, independent of earlier measurements with these servers.
     let arcade = format!("load-{}", process::id());
+    let is_chosen = |part: &str| options.only.is_empty() || options.only.iter().any(|only| only == part);
+    if is_chosen("records") {
+        brokers::records(&options.nats, &arcade, &mut fleet.report).await?;
+        fleet.report.line("");
+    }
+    if PARTS[1..].iter().all(|part| !is_chosen(part)) {
+        return Ok(fleet.report);
+    }
     for node in NODES {
         let mut words = PROXY.to_vec();
         words.extend(["--nats", &options.nats, "--database", &options.database]);
@@ -94,9 +104,14 @@ pub(crate) async fn measure(program: Command, options: &Options) -> anyhow::Resu
     let _robots = play_robots(&robots, TURN * SLOWER / options.rooms)?;
     let ids: Vec<String> = robots.into_iter().chain(nuggets).map(|room| room.id).collect();
     Fleet::wait(&fleet.nodes, &ids, "", Instant::now()).await?;
+    if is_chosen("directory") {
+        brokers::directory(&options.nats, &arcade, &mut fleet.report).await?;
+    }
+    if PARTS[2..].iter().all(|part| !is_chosen(part)) {
+        return Ok(fleet.report);
+    }
     fleet.report.head(format_args!("3 hubs with {} rooms, at a tenth of the usual pace.", options.rooms));
-    let is_chosen = |part: &str| options.only.is_empty() || options.only.iter().any(|only| only == part);
-    for part in PARTS.into_iter().filter(|part| is_chosen(part)) {
+    for part in PARTS[2..].iter().copied().filter(|part| is_chosen(part)) {
         let usages = fleet.nodes.iter().map(Hub::usage).collect::<anyhow::Result<Vec<_>>>()?;
         let measured = match part {
             "lobby" => fleet.lobby().await,

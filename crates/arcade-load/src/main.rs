@@ -5,6 +5,7 @@
 
 mod attack;
 mod attacks;
+mod brokers;
 mod class;
 mod clients;
 mod driver;
@@ -49,7 +50,7 @@ enum Scenario {
     Watchers(pages::Options),
     /// Restarting a killed hub with many rooms
     Restart(rooms::RestartOptions),
-    /// Three hubs as one arcade: the lobby, relayed players and watchers, moved rooms and a killed hub
+    /// Three hubs as one arcade: the brokers, the lobby, relayed players and watchers, moved rooms and a killed hub
     Fleet(fleet::Options),
     /// A class behind one address: joining, a match with a lost network, a tournament and the results
     Class(class::Options),

@@ -95,7 +95,7 @@ impl Stamped {
             let received = recvmsg::<()>(stream.as_raw_fd(), &mut space, Some(&mut control), MsgFlags::empty())?;
             // Bytes that arrived before timestamps were enabled have none.
             let stamp = received.cmsgs().find_map(|message| match message {
-                ControlMessageOwned::ScmTimestampns(stamp) => Some(SystemTime::UNIX_EPOCH + stamp.into()),
+                ControlMessageOwned::ScmTimestampns(stamp) => Some(SystemTime::UNIX_EPOCH + Duration::from(stamp)),
                 _ => None,
             });
             Ok((received.bytes, stamp))
