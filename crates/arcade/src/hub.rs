@@ -234,10 +234,12 @@ impl Hub {
         for room in before.extract_if(.., |room| room.ladder) {
             self.rooms.files.remove(&room.id);
         }
-        // The hub was killed while their class ended.
         let is_left = |room: &mut RoomFile| room.access.class().is_some_and(|code| self.classes.get(code).is_none());
         for room in before.extract_if(.., is_left) {
-            self.rooms.files.remove(&room.id);
+            // Otherwise, the hub was killed while the class ended.
+            if !room.access.class().is_some_and(|code| self.classes.is_damaged(code)) {
+                self.rooms.files.remove(&room.id);
+            }
         }
         if before.len() > MAX_ROOMS {
             warn!("restoring only {MAX_ROOMS} of {} rooms; the files of the others are kept", before.len());

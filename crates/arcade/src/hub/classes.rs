@@ -10,7 +10,7 @@ mod results;
 mod tournament;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs, io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -343,23 +343,35 @@ pub(crate) struct Classes {
     directory: PathBuf,
     journals: PathBuf,
     open: Mutex<BTreeMap<String, Arc<Class>>>,
+    // Codes of classes whose files could not be read. The files stay for the operator, as do their rooms and journals.
+    damaged: BTreeSet<String>,
 }
 
 impl Classes {
     pub(super) fn open(directory: PathBuf, journals: &Path) -> anyhow::Result<Self> {
         make_private(&directory)?;
-        let mut open = BTreeMap::new();
+        let (mut open, mut damaged) = (BTreeMap::new(), BTreeSet::new());
         for entry in fs::read_dir(&directory).with_context(|| format!("cannot read '{}'", directory.display()))? {
             let path = entry?.path();
             if path.extension().is_none_or(|extension| extension != EXTENSION) {
                 continue;
             }
-            // The file of a class with faults stays for the operator, and with it the journals.
-            let file = read(&path).with_context(|| format!("cannot read the class '{}'", path.display()))?;
-            let class = Class::new(path, file);
-            open.insert(class.code.clone(), class);
+            match read(&path) {
+                Ok(file) => {
+                    let class = Class::new(path, file);
+                    open.insert(class.code.clone(), class);
+                }
+                Err(error) => {
+                    warn!(
+                        "the class '{}' does not run: {error:#}; its file, rooms and journals are kept until it is \
+                         repaired or removed",
+                        path.display()
+                    );
+                    damaged.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+                }
+            }
         }
-        let classes = Self { directory, journals: journals.to_owned(), open: Mutex::new(open) };
+        let classes = Self { directory, journals: journals.to_owned(), open: Mutex::new(open), damaged };
         classes.remove_remains();
         Ok(classes)
     }
@@ -369,7 +381,7 @@ impl Classes {
         let Ok(entries) = fs::read_dir(&self.journals) else { return };
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         for code in names.filter_map(|name| name.strip_prefix(CLASS_DIRECTORY).map(str::to_owned)) {
-            if self.get(&code).is_none() {
+            if self.get(&code).is_none() && !self.is_damaged(&code) {
                 self.remove_journals(&code);
             }
         }
@@ -416,6 +428,11 @@ impl Classes {
     pub(crate) fn get(&self, code: &str) -> Option<Arc<Class>> {
         self.map().get(code).cloned()
     }
+
+    /// Whether the hub did not restore this class since its file is damaged.
+    pub(crate) fn is_damaged(&self, code: &str) -> bool {
+        self.damaged.contains(code)
+    }
 }
 
 fn read(path: &Path) -> anyhow::Result<ClassFile> {
@@ -450,7 +467,9 @@ impl Hub {
             );
         }
         let is_taken = |code: &str| {
-            open.contains_key(code) || self.rooms.all().iter().any(|room| room.access.code() == Some(code))
+            open.contains_key(code)
+                || self.classes.is_damaged(code)
+                || self.rooms.all().iter().any(|room| room.access.code() == Some(code))
         };
         let code = loop {
             let code = draw_code(CODE)?;

@@ -255,6 +255,33 @@ fn class_survives_a_restart_and_its_end_removes_all_data() {
     assert_eq!(holds(data.path(), "Zaneta-Q"), 0);
 }
 
+#[test]
+fn damaged_class_does_not_prevent_the_others_and_runs_once_it_is_repaired() {
+    let hub = Hub::with(&["--no-default-rooms"]);
+    let classes = [(); 2].map(|()| Class::open(&hub, 9));
+    for class in &classes {
+        class.room(&hub, &json!({ "game": "robots" }));
+    }
+    let rooms = |hub: &Hub, class: &Class| {
+        let (status, state) = class.ask(hub, ("GET", ""), &class.teacher, &Value::Null);
+        (status, state["rooms"].as_array().map_or(0, Vec::len))
+    };
+    let data = hub.kill();
+    let path = data.path().join(format!("classes/{}.json", classes[0].code));
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    let hub = Hub::again(data, &["--no-default-rooms"]);
+    hub.wait("its room", |_| (rooms(&hub, &classes[1]) == (200, 1)).then_some(()));
+    assert_eq!(rooms(&hub, &classes[0]), (404, 0));
+    let (finished, data) = hub.end();
+    assert!(finished.stderr.contains("does not run"), "{}", finished.stderr);
+    fs::write(&path, &whole).unwrap();
+    let hub = Hub::again(data, &["--no-default-rooms"]);
+    for class in &classes {
+        hub.wait("its room", |_| (rooms(&hub, class) == (200, 1)).then_some(()));
+    }
+}
+
 // The number of files with this text.
 fn holds(directory: &Path, text: &str) -> usize {
     let inside = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
