@@ -43,7 +43,7 @@ pub(crate) use self::{
 };
 use super::{
     Hub, OpenError,
-    codes::{AttemptResult, Purpose},
+    codes::AttemptResult,
     files::{make_private, remove_if_there},
     shares::{RefusalKind, Shares},
 };
@@ -505,8 +505,8 @@ impl Hub {
     ) -> AttemptResult<Arc<Class>> {
         let Some(code) = read_code(typed, CODE) else { return AttemptResult::Wrong };
         let class = self.classes.get(&code);
-        let knows = || class.as_ref().is_some_and(|class| is_inside(class));
-        self.look_up(host, Purpose::RoomCode, knows, std::future::ready(class.clone())).await
+        let is_inside = class.as_ref().is_some_and(|class| is_inside(class));
+        self.try_code(host, &code, is_inside, std::future::ready(class)).await
     }
 
     /// The rooms of a class, in the order of opening, without those that are about to close.

@@ -1,4 +1,5 @@
 use std::{
+    collections::{BTreeSet, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -87,20 +88,22 @@ impl Hub {
             let id = self.cluster()?.fleet.room_of(&code)?;
             Some(Coded::Remote { id, code: code.clone() })
         };
-        self.try_code(host, room.as_deref(), found).await
+        let is_maker = room.as_ref().is_some_and(|room| room.file().maker == Some(host));
+        self.try_code(host, &code, is_maker, found).await
     }
 
-    // `room` is the room with this code, if it is open here.
-    async fn try_code<T>(
+    /// A host that `knows` the code does not wait, like one with a client that has shown it before.
+    pub(super) async fn try_code<T>(
         &self,
         host: HostId,
-        room: Option<&Room>,
+        code: &str,
+        knows: bool,
         found: impl Future<Output = Option<T>>,
     ) -> AttemptResult<T> {
-        let knows = || room.is_some_and(|room| room.roster.knows_code(host) || room.file().maker == Some(host));
-        let result = self.look_up(host, Purpose::RoomCode, knows, found).await;
-        if let (Some(room), AttemptResult::Right(_)) = (room, &result) {
-            room.roster.set_knows_code(host);
+        let is_known = || knows || self.tries.known().contains(host, code);
+        let result = self.look_up(host, Purpose::RoomCode, is_known, found).await;
+        if let AttemptResult::Right(_) = result {
+            self.tries.known().insert(host, code);
         }
         result
     }
@@ -131,7 +134,8 @@ impl Hub {
         let Some(typed) = &proof.code else { return AttemptResult::Wrong };
         let Some(typed) = read_code(typed, CODE) else { return AttemptResult::Wrong };
         let room = room.filter(|room| room.access.code() == Some(&*typed));
-        self.try_code(host, room, std::future::ready(room.map(|_| ()))).await
+        let is_maker = room.is_some_and(|room| room.file().maker == Some(host));
+        self.try_code(host, &typed, is_maker, std::future::ready(room.map(|_| ()))).await
     }
 
     /// Tokens are too long to be guessed. A member who was removed from a class may still have that of a seat.
@@ -148,6 +152,9 @@ pub(crate) const TRIES: Rate = Rate { per_second: 1, burst: 20 * TRY };
 const TRY: u32 = 30;
 /// The maximum number of counters of wrong tries. A further one replaces the one with the fewest wrong tries.
 pub(crate) const MAX_TRYING: usize = 4_096;
+/// The maximum number of codes, counted for each host, that pass without waiting since a client of the host has shown
+/// them. A further one replaces the oldest.
+pub(crate) const MAX_KNOWN: usize = 16_384;
 
 /// Each purpose has its own counter, so that wrong tries for one do not delay another.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -166,6 +173,34 @@ pub(crate) enum Purpose {
 pub(crate) struct Tries {
     start: Instant,
     counters: Mutex<RateTable<(Network, Purpose)>>,
+    known: Mutex<KnownCodes>,
+}
+
+/// Correct codes of rooms and classes that clients of these hosts have shown.
+#[derive(Debug, Default)]
+struct KnownCodes {
+    codes: BTreeSet<(HostId, String)>,
+    // The oldest first.
+    order: VecDeque<(HostId, String)>,
+}
+
+impl KnownCodes {
+    fn contains(&self, host: HostId, code: &str) -> bool {
+        self.codes.contains(&(host, code.to_owned()))
+    }
+
+    fn insert(&mut self, host: HostId, code: &str) {
+        let known = (host, code.to_owned());
+        if !self.codes.insert(known.clone()) {
+            return;
+        }
+        self.order.push_back(known);
+        if self.order.len() > MAX_KNOWN
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.codes.remove(&oldest);
+        }
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -178,7 +213,8 @@ pub(crate) enum AttemptResult<T> {
 
 impl Default for Tries {
     fn default() -> Self {
-        Self { start: Instant::now(), counters: Mutex::new(RateTable::new(TRIES, MAX_TRYING)) }
+        let counters = Mutex::new(RateTable::new(TRIES, MAX_TRYING));
+        Self { start: Instant::now(), counters, known: Mutex::default() }
     }
 }
 
@@ -221,6 +257,10 @@ impl Tries {
 
     fn now(&self) -> Time {
         Time::ZERO.plus(self.start.elapsed())
+    }
+
+    fn known(&self) -> MutexGuard<'_, KnownCodes> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn counters(&self) -> MutexGuard<'_, RateTable<(Network, Purpose)>> {
@@ -304,6 +344,25 @@ mod tests {
         assert!(tries.counters().is_full());
         assert_eq!(wrong(HostId::V6Network(u64::MAX)), AttemptResult::Wrong);
         assert!(matches!(wrong(eve), AttemptResult::TooMany(_)), "the counter of a host that guesses most stays");
+    }
+
+    #[test]
+    fn known_codes_belong_to_a_host_and_are_bounded() {
+        let mut known = KnownCodes::default();
+        let (ann, eve) = (HostId::of("10.0.0.1:1"), HostId::of("10.0.0.9:1"));
+        for _ in 0..2 {
+            known.insert(ann, "abcdefgh");
+        }
+        assert!(
+            known.contains(ann, "abcdefgh") && !known.contains(ann, "hgfedcba") && !known.contains(eve, "abcdefgh")
+        );
+        for number in 1..MAX_KNOWN {
+            known.insert(eve, &number.to_string());
+        }
+        assert!(known.contains(ann, "abcdefgh"));
+        known.insert(eve, "0");
+        assert!(!known.contains(ann, "abcdefgh") && known.contains(eve, "0"));
+        assert_eq!((known.codes.len(), known.order.len()), (MAX_KNOWN, MAX_KNOWN));
     }
 
     #[test]

@@ -15,8 +15,8 @@ use tokio::{sync::oneshot, time::timeout};
 
 use crate::message::{Message, message};
 
-/// Waiting requests of all hosts for one resource.
-const MAX_WAITING: usize = 256;
+/// Waiting requests of all hosts for one resource. One host may have half, which are more than the pupils of a class.
+const MAX_WAITING: usize = 1_024;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]

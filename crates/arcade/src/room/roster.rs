@@ -176,8 +176,6 @@ struct RosterState {
     // The last peer that was removed; its last events may follow.
     last_removed: Option<(PeerId, HostId)>,
     bots: BTreeMap<SocketAddr, Level>,
-    // Hosts with a client that has shown the code of the room.
-    knows_code: BTreeSet<HostId>,
     // Maps the host of each pseudonym to the true host.
     hosts: BTreeMap<HostId, HostId>,
     members: BTreeMap<SocketAddr, Member>,
@@ -514,18 +512,6 @@ impl Roster {
             None => address.into(),
         };
         self.host_codes.code(host, day)
-    }
-
-    pub(crate) fn knows_code(&self, host: HostId) -> bool {
-        self.state().knows_code.contains(&host)
-    }
-
-    pub(crate) fn set_knows_code(&self, host: HostId) {
-        let mut state = self.state();
-        if state.knows_code.len() >= MAX_HOSTS && !state.knows_code.contains(&host) {
-            state.knows_code.pop_first();
-        }
-        state.knows_code.insert(host);
     }
 
     pub(crate) fn add_bot(&self, address: SocketAddr, level: Level) {

@@ -16,7 +16,7 @@ pub(crate) struct Class {
 }
 
 impl Class {
-    fn open(hub: &Hub, players: u32) -> Self {
+    pub(crate) fn open(hub: &Hub, players: u32) -> Self {
         let text = done(hub, &["class", "Networks, group 2", "--players", &players.to_string()]);
         let link = text.lines().find_map(|line| line.strip_prefix("Teacher:")).unwrap();
         let (code, teacher) = link.split_once("/class#").unwrap().1.trim().split_once('.').unwrap();

@@ -2,7 +2,10 @@ use serde_json::{Value, json};
 use testkit::{TempDir, peer::Peer};
 
 use super::{await_field, obeyed, play, refused};
-use crate::support::{Hub, id, native};
+use crate::{
+    classes::Class,
+    support::{Hub, id, key, native},
+};
 
 #[test]
 fn room_with_a_link_is_found_by_its_code_only() {
@@ -74,11 +77,16 @@ fn wrong_codes_do_not_lock_out_a_class_behind_one_address() {
     const SCHOOL: (&str, &str) = ("X-Forwarded-For", "198.51.100.7");
     let hub = Hub::with(&["--proxy", "127.0.0.1"]);
     let room = hub.make(&json!({ "game": "nuggets", "room": { "visibility": "link" } }));
-    let code = room["code"].as_str().unwrap();
-    let follow = |path: &str| {
+    let (code, class) = (room["code"].as_str().unwrap(), Class::open(&hub, 200));
+    let ask = |request: &str, body: &str| {
         let (address, (header, host)) = (hub.address, SCHOOL);
-        hub.raw(&format!("GET /j/{path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{header}: {host}\r\n\r\n"))
+        hub.raw(&format!(
+            "{request} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{header}: {host}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        ))
     };
+    let follow = |path: &str| ask(&format!("GET /j/{path}"), "");
     for _ in 0..30 {
         for harmless in [format!("{code}/"), format!("{}%20", code.to_uppercase())] {
             assert!(follow(&harmless).starts_with("HTTP/1.1 303"), "{harmless}");
@@ -88,13 +96,20 @@ fn wrong_codes_do_not_lock_out_a_class_behind_one_address() {
         assert!(follow("zzzzzzzz").starts_with("HTTP/1.1 404"), "yesterday's link");
     }
     // More pupils than may wait.
-    std::thread::scope(|scope| {
-        let pupils: Vec<_> = (0..200).map(|_| scope.spawn(|| follow(code))).collect();
-        for pupil in pupils {
-            let answer = pupil.join().unwrap();
-            assert!(answer.starts_with("HTTP/1.1 303"), "{answer}");
-        }
-    });
+    let all = |request: &(dyn Fn(u8) -> String + Sync), status: &str| {
+        std::thread::scope(|scope| {
+            let pupils: Vec<_> = (0..200).map(|number| scope.spawn(move || request(number))).collect();
+            for pupil in pupils {
+                let answer = pupil.join().unwrap();
+                assert!(answer.starts_with(status), "{answer}");
+            }
+        });
+    };
+    for code in [code, &class.code] {
+        all(&|_| follow(code), "HTTP/1.1 303");
+    }
+    let join = |number| json!({ "key": key(number), "name": format!("Pupil {number}") }).to_string();
+    all(&|number| ask(&format!("POST /api/classes/{}/join", class.code), &join(number)), "HTTP/1.1 200");
     let path = format!("/rooms/{}/socket?enter=true", id(&room));
     let mut pupil = hub.socket_with(&path, &[SCHOOL]).unwrap();
     pupil.send(&json!({ "code": code }).to_string());
