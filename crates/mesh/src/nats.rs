@@ -82,7 +82,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            directory_bytes: 64 << 20,
+            directory_bytes: 256 << 20,
             events_bytes: 256 << 20,
             journals_bytes: 4 << 30,
             results_bytes: 64 << 20,

@@ -396,8 +396,10 @@ async fn full_directory_accepts_heartbeats() {
 #[ignore = "needs nats-server"]
 async fn arcade_of_an_earlier_version_keeps_its_stream_beside_several() {
     let servers = Servers::start(1, true);
-    let earlier = BrokerSettings { streams: Some(1), ..place(servers.addresses()) };
+    let mut earlier = BrokerSettings { streams: Some(1), ..place(servers.addresses()) };
+    earlier.limits.directory_bytes = 64 << 20;
     let nats = connect(&earlier).await;
+    earlier.limits = limits();
     assert!(!nats.has_streams());
     let append =
         |fence, body| Append { fence: Fence(fence), after: None, is_anchor: true, body: Bytes::from_static(body) };

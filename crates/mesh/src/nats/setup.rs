@@ -31,6 +31,9 @@ const COPIES: usize = 3;
 const ENTRY_AGE: Duration = Duration::from_secs(ENTRY_AGE_SECONDS);
 /// The limit of a bucket with at most one entry per node.
 const SMALL_BYTES: i64 = 1 << 20;
+const DIRECTORY: &str = "directory";
+/// The directory of an arcade that an earlier version created, which stays as it is.
+const FORMER_DIRECTORY_BYTES: i64 = 64 << 20;
 const DEAD_LETTERS_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const DEAD_LETTERS_BYTES: i64 = 16 << 20;
 
@@ -152,7 +155,7 @@ impl Broker {
     }
 
     pub(super) async fn directory(&self, limits: &Limits) -> Result<Stream, MeshError> {
-        self.bucket("directory", "Nodes, rooms, codes and seats of an arcade", ENTRY_AGE, limits.directory_bytes).await
+        self.bucket(DIRECTORY, "Nodes, rooms, codes and seats of an arcade", ENTRY_AGE, limits.directory_bytes).await
     }
 
     pub(super) async fn heartbeats(&self) -> Result<Stream, MeshError> {
@@ -187,9 +190,10 @@ impl Broker {
         }
         let stream = self.existing(&name).await?;
         let there = &stream.cached_info().config;
+        let is_former = kind == DIRECTORY && there.max_bytes == FORMER_DIRECTORY_BYTES;
         let same = [
             ("max_msgs_per_subject", there.max_messages_per_subject == 1, "1".to_owned()),
-            ("max_bytes", there.max_bytes == max_bytes, max_bytes.to_string()),
+            ("max_bytes", there.max_bytes == max_bytes || is_former, max_bytes.to_string()),
             ("max_age", there.max_age == max_age, format!("{} s", max_age.as_secs())),
             ("num_replicas", there.num_replicas >= self.copies, format!("at least {}", self.copies)),
         ];
