@@ -22,9 +22,9 @@ use super::Hub;
 use crate::{games::Game, results::Results};
 
 /// The maximum number of programs of a ladder, waiting or playing.
-pub(crate) const MAX_PROGRAMS: usize = 64;
+pub(crate) const MAX_PROGRAMS: usize = 128;
 /// The same from one host, which a class may share.
-pub(crate) const MAX_HOST_PROGRAMS: usize = 40;
+pub(crate) const MAX_HOST_PROGRAMS: usize = 64;
 /// The maximum number of concurrent matches of a ladder.
 pub(crate) const MAX_LADDER_MATCHES: usize = 8;
 /// Messages to a ladder's task. While the queue is full, programs are not read.
