@@ -228,7 +228,8 @@ fn changed_row_is_in_a_summary_and_in_the_entry_only_beside_an_earlier_version()
         fleet.input(0, Input::Row(room.clone(), row.to_owned()));
     }
     fleet.wait(mesh::SUMMARY_PAUSE);
-    assert_eq!(rows(&mut fleet).last().unwrap(), "three");
+    let changed = rows(&mut fleet);
+    assert!(changed.len() <= 2 && changed.last().unwrap() == "three", "at most one each 500 ms: {changed:?}");
     fleet.wait(mesh::SUMMARY_REPEAT);
     assert_eq!((rows(&mut fleet), written(&mut fleet)), (vec!["three".to_owned()], 0), "it is repeated");
     // The entry gets the row as soon as an earlier version reads it, and a new node gets all rows.

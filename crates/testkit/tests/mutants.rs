@@ -156,7 +156,7 @@ mutants! {
             fleets(FLEETS.test, &[("MESH_SEED", "500"), ("MESH_SEEDS", "1600")]), ["two owners", "the stored state of"],
             "let knows = self.is_known_to(name, entry);" => "let knows = true || self.is_known_to(name, entry);";
         lease_grant_forgotten: "crates/mesh/src/node/leases.rs",
-            fleets(FLEETS.test, &[("MESH_SEED", "640"), ("MESH_SEEDS", "1600")]), ["two owners", "the stored state of"],
+            fleets(FLEETS.test, &[("MESH_SEED", "2400"), ("MESH_SEEDS", "1600")]), ["two owners", "the stored state of"],
             "self.leases.given.get(name).map_or(due, |given| due.max(*given))" => "due";
         published_before_stored: "crates/mesh/src/writer.rs", FLEETS, ["the sent state of"],
             "        self.stored\n" => "self.written\n";
