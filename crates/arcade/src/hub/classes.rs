@@ -599,7 +599,8 @@ impl Hub {
         for room in self.rooms_of_class(&class.code) {
             let id = room.file().id.clone();
             let info = room.info.borrow();
-            let people = info.players.iter().filter(|player| !player.bot && !player.seat.is_empty());
+            // A player who waits for the start of a round of blackjack has no seat yet.
+            let people = info.players.iter().filter(|player| !player.bot);
             present.extend(people.map(|player| (id.clone(), player.name.clone())));
         }
         let is_present = |room: &str, name: &str| present.iter().any(|(at, who)| at == room && who == name);

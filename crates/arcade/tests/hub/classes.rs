@@ -256,6 +256,57 @@ fn class_survives_a_restart_and_its_end_removes_all_data() {
 }
 
 #[test]
+fn present_player_wins_a_swiss_round_of_each_game() {
+    let hub = Hub::with(&["--no-default-rooms"]);
+    let class = Class::open(&hub, 9);
+    let names = ["Ann", "Bob"];
+    for (number, name) in (1..).zip(names) {
+        assert_eq!(class.join(&hub, number, name).0, 200);
+    }
+    for game in ["nuggets", "blackjack", "robots", "mastermind"] {
+        class.command(&hub, &json!({ "do": "tournament", "system": "swiss", "game": game }));
+        let state = class.state(&hub, &key(1));
+        let room = state["tournament"]["pairings"][0]["room"].as_str().unwrap();
+        let mut present = enter(&hub, room, &json!({ "key": key(2) }));
+        present.until("{\"seat\"");
+        match game {
+            // It waits for the second player without a seat.
+            "blackjack" => present.send("JOIN Bob"),
+            "robots" => present.join("Bob"),
+            _ => present.send("PLAY Bob"),
+        }
+        present.until("{\"own\"");
+        class.command(&hub, &json!({ "do": "next-round", "round": 1 }));
+        present.ending();
+        let table = &class.state(&hub, &class.teacher)["tournament"]["table"];
+        let points: Vec<_> = table.as_array().unwrap().iter().map(|place| (&place["name"], &place["points"])).collect();
+        assert_eq!(points, [(&json!("Bob"), &json!(2)), (&json!("Ann"), &json!(0))], "{game}");
+    }
+}
+
+#[test]
+fn second_group_gets_the_other_seats_after_all_tabs_of_the_first_close() {
+    let hub = Hub::with(&["--no-default-rooms"]);
+    let class = Class::open(&hub, 64);
+    let room = class.room(&hub, &json!({ "game": "mastermind" }));
+    let group = |numbers: std::ops::RangeInclusive<u8>| {
+        let pupils = numbers.map(|number| {
+            let name = format!("Pupil {number}");
+            assert_eq!(class.join(&hub, number, &name).0, 200);
+            play(&hub, &room, number, &name)
+        });
+        let mut pupils: Vec<_> = pupils.collect();
+        for pupil in &mut pupils {
+            pupil.until("OK");
+        }
+        pupils
+    };
+    // Their seats stay reserved.
+    drop(group(1..=40));
+    drop(group(41..=64));
+}
+
+#[test]
 fn damaged_class_does_not_prevent_the_others_and_runs_once_it_is_repaired() {
     let hub = Hub::with(&["--no-default-rooms"]);
     let classes = [(); 2].map(|()| Class::open(&hub, 9));

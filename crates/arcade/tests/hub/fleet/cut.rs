@@ -92,6 +92,8 @@ fn isolated_node_stops_publishing_before_its_rooms_are_taken_over() {
     is_silent(&ann, true);
     let status = done(&ann, &["status"]);
     assert!(status.contains("the rooms of this hub are suspended"), "{status}");
+    let ready = [&ann, &bob].map(|hub| hub.get("/readyz").0.split(' ').nth(1).unwrap().to_owned());
+    assert_eq!(ready, ["503", "200"]);
     while peer.receive_by(Instant::now()).is_some() {}
     let found = bob.await_room(&room, |room| room["node"] == "bob");
     assert_ne!(found["port"], room["port"], "the other node has that port");
