@@ -1,4 +1,4 @@
-//! Each scenario for some seconds, except for the fleet, which needs brokers and a database.
+//! Each scenario with few rooms; the class has 60 pupils.
 
 use std::process::{Command, Output};
 
@@ -15,7 +15,7 @@ fn rejects_unknown_attacks_and_lists_the_known_ones() {
 
 #[cfg(target_os = "linux")]
 #[test]
-#[ignore = "builds the hub and plays for some seconds; .ci/run --release runs it"]
+#[ignore = "builds the hub and plays for two minutes; .ci/run --release runs it"]
 fn scenarios_report_their_figures() {
     let hub = testkit::programs::build(&["arcade"]).join("arcade");
     let hub = hub.to_str().expect("a path in UTF-8");
@@ -25,7 +25,7 @@ fn scenarios_report_their_figures() {
             "watchers --watchers 3 --turns 20",
             &["3 browsers watch a match of 20 turns", "| from a turn to its last frame, "],
         ),
-        ("class --pupils 3 --lost 1", &["A class of 3 pupils", "All pupils returned to their seats after 1 s."]),
+        ("class --pupils 60 --lost 60", &["A class of 60 pupils", "All pupils returned to their seats after 60 s."]),
         ("restart --rooms 2 --arrivals 20", &["A hub with 2 rooms, each with a journal of 20 arrivals, was killed."]),
     ] {
         let output = load(&[arguments.split(' ').collect(), vec!["--arcade", hub]].concat());
@@ -33,6 +33,25 @@ fn scenarios_report_their_figures() {
         for figure in figures {
             assert!(output.status.success() && report.contains(figure), "{arguments}: {figure}\n{report}{errors}");
         }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "needs NATS and PostgreSQL; .ci/run --release runs it"]
+fn fleet_compares_streams_and_messages_about_rooms() {
+    let hub = testkit::programs::build(&["arcade"]).join("arcade");
+    let server = |name| std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set; see CONTRIBUTING.md"));
+    let (nats, database) = (server("ARCADE_TEST_NATS"), server("ARCADE_TEST_POSTGRES"));
+    let options = ["fleet", "--rooms", "6", "--only", "records", "--only", "directory", "--nats", &nats, "--database"];
+    let output = load(&[&options[..], &[&database, "--arcade", hub.to_str().expect("a path in UTF-8")]].concat());
+    let (report, errors) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    for row in ["| 1 | ", "| 16 | ", "| with nodes of this version | ", "| with a node of an earlier version | "] {
+        let mut figures = report.lines().filter_map(|line| line.strip_prefix(row)?.split(" | ").next());
+        assert!(
+            figures.next().is_some_and(|figure| figure.parse().is_ok_and(|rate: f64| rate > 0.0)),
+            "{report}{errors}"
+        );
     }
 }
 
