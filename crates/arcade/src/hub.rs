@@ -27,6 +27,7 @@ pub(crate) mod subscription;
 pub(crate) mod threads;
 
 use std::{
+    io,
     panic::AssertUnwindSafe,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError},
@@ -118,6 +119,7 @@ pub(crate) struct Hub {
     moves: Moves,
     owner_away: Duration,
     pub(crate) examples: bool,
+    disk_check: Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -175,8 +177,23 @@ impl Hub {
             moves: Moves::default(),
             owner_away,
             examples,
+            disk_check: Mutex::default(),
         };
         Ok((Arc::new(hub), before))
+    }
+
+    /// Writes a file beside the journals, and removes it. Waits for the disk.
+    pub(crate) fn check_disk(&self) -> io::Result<()> {
+        let (disk, path) = (&self.place.writing.disk, self.place.journals.join(DISK_CHECK));
+        let _alone = self.disk_check.lock().unwrap_or_else(PoisonError::into_inner);
+        // From a hub that was killed.
+        let _ = disk.remove(&path);
+        let written = disk.create(&path).and_then(|file| {
+            file.write_at(0, &[0; 4096])?;
+            file.sync()
+        });
+        let _ = disk.remove(&path);
+        written
     }
 
     pub(crate) const fn keep_seats(&self) -> Duration {
@@ -366,6 +383,8 @@ impl Hub {
 #[cfg(test)]
 pub(crate) mod tests;
 
+/// A file beside the journals.
+const DISK_CHECK: &str = "disk-check";
 /// How long journals may take to reach the disk at the end; the state that rooms need is stored before.
 const CLOSING: Duration = Duration::from_secs(3);
 

@@ -254,6 +254,11 @@ impl Rooms {
         self.open().values().any(|room| room.journal.is_stalled())
     }
 
+    /// Whether a match continues without its journal, because the disk was full or failed.
+    pub(crate) fn has_cut_journal(&self) -> bool {
+        self.open().values().any(|room| !room.journal.is_open())
+    }
+
     /// Counts running matches with people.
     pub(crate) fn running(&self) -> usize {
         let plays = |room: &&Arc<Room>| {

@@ -9,6 +9,7 @@ use axum::{
     routing::get,
 };
 use serde_json::json;
+use tokio::task::spawn_blocking;
 
 use super::response::{error, in_time, missing};
 use crate::{
@@ -39,6 +40,8 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
         (StatusCode::SERVICE_UNAVAILABLE, text)
     } else if hub.rooms.is_stalled() {
         (StatusCode::SERVICE_UNAVAILABLE, "journals are not written")
+    } else if disk_fails(&hub).await {
+        (StatusCode::SERVICE_UNAVAILABLE, "the disk is full or fails, and some matches have no journal")
     } else {
         (StatusCode::OK, "ready")
     };
@@ -61,6 +64,16 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
         })),
     )
         .into_response()
+}
+
+// A journal stays cut after the disk has recovered.
+async fn disk_fails(hub: &Arc<Hub>) -> bool {
+    if !hub.rooms.has_cut_journal() {
+        return false;
+    }
+    let hub = Arc::clone(hub);
+    let checked = spawn_blocking(move || hub.check_disk()).await;
+    !matches!(checked, Ok(Ok(())))
 }
 
 /// Only for programs on this machine. A header reveals a proxy in between.
@@ -110,7 +123,11 @@ async fn all_numbers(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Respons
 mod tests {
     use axum::http::HeaderValue;
     use journal_core::{MAX_SIZE, Scribe, SyncPolicy, Writing};
-    use testkit::{TempDir, disk::SimulatedDisk, peer::Peer};
+    use testkit::{
+        TempDir,
+        disk::{Fault, SimulatedDisk},
+        peer::Peer,
+    };
 
     use super::*;
     use crate::hub::tests::hub_with;
@@ -133,6 +150,30 @@ mod tests {
         while scribe.write() {}
         ann.expect("OK A");
         answers(StatusCode::OK).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn hub_is_not_ready_while_its_disk_is_full() {
+        let (data, scribe) = (TempDir::new(), Scribe::by_hand());
+        let disk = Arc::new(SimulatedDisk::new());
+        let shared = Arc::clone(&disk);
+        let writing =
+            Writing { disk: shared, scribe: scribe.clone(), sync: SyncPolicy::Interval, max: MAX_SIZE, copy: None };
+        let (hub, [room, _]) = hub_with(&data, writing);
+        let status = async || ready(State(Arc::clone(&hub))).await.status();
+        disk.set_fault(Some(Fault::Full(0)));
+        let ann = Peer::new(room.address);
+        ann.send("PLAY Ann");
+        testkit::poll_until("the journal is cut", async || {
+            scribe.write();
+            hub.rooms.has_cut_journal().then_some(())
+        })
+        .await;
+        // The match continues without its journal.
+        ann.expect("OK A");
+        assert_eq!(status().await, StatusCode::SERVICE_UNAVAILABLE);
+        disk.set_fault(None);
+        assert_eq!(status().await, StatusCode::OK);
     }
 
     #[test]
