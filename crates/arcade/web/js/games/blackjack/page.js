@@ -234,9 +234,10 @@ export function play({ board, below, controls, more, live, watching, playable, n
     return won === undefined ? say('blackjack.plays') : say('score.blackjack', { count: won });
   };
 
-  /** @param {string} text */
-  const showView = (text) => {
-    const tables = parse(text);
+  /** The last view for spectators. */
+  let view = '';
+  const showView = () => {
+    const tables = parse(view);
     if (!tables) return;
     figures.show(tables.length ? '' : say('blackjack.none'), null, tables.length === 1 ? [[`${current(tables[0])}/${tables[0].rounds}`, say('blackjack.round.short')]] : null);
     felt.replaceChildren(
@@ -313,7 +314,8 @@ export function play({ board, below, controls, more, live, watching, playable, n
     message: (data) => {
       if (typeof data !== 'string') return;
       if (watching) {
-        showView(data);
+        view = data;
+        showView();
         return;
       }
       const message = decode(data);
@@ -326,7 +328,9 @@ export function play({ board, below, controls, more, live, watching, playable, n
       advice.textContent = say(advice.disabled ? 'blackjack.advice.casual' : 'blackjack.advice');
       advice.setAttribute('aria-label', advice.textContent);
       if (advice.disabled && advises) advice.click();
+      // The names of players may arrive after the view.
       if (!watching) show();
+      else if (view) showView();
     },
     setSeat: (seat) => {
       own = seat || null;
