@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { initialState, blast, fold, hitsBy, positionKey, tally } from '../js/games/robots/fold.js';
-import { frameMarks } from '../js/games/robots/story.js';
+import { frameMarks, hitInWords } from '../js/games/robots/story.js';
+import { Writer } from '../js/lib/bytes.js';
 import * as robots from '../js/games/robots/protocol.js';
 import { bytes, hex, vectors } from './support/vectors.js';
 
@@ -87,5 +88,44 @@ test('counts no hits if the page has missed the beginning of the game', () => {
   turn(4, at(0, 0), at(1, 2));
   assert.ok(state.game);
   assert.equal(hitsBy(state.game, 0), null);
-  assert.deepEqual(frameMarks([]), []);
+  assert.deepEqual(frameMarks([], (_, wire) => wire), []);
+});
+
+test('words a hit on the player before one by the player, with the names of the page', () => {
+  const names = ['Łukasz', 'Ann Smith'];
+  const words = (/** @type {number} */ own, /** @type {number} */ by, /** @type {number[]} */ ...victims) => {
+    const { state, turn, at } = game();
+    turn(0, at(0, 0), at(1, 2));
+    turn(1, { kind: 'bombPlaced', id: 7, position: { x: 2 * by, y: 0 } });
+    turn(2, { kind: 'bombExploded', id: 7, robots: victims, blocks: [] }, ...victims.map((id) => at(id, 5 + id)));
+    return hitInWords(state.game ?? assert.fail(), own, (id) => names[id]);
+  };
+  assert.equal(words(1, 0, 1), 'Łukasz hit you.');
+  assert.equal(words(0, 0, 1), 'You hit Ann Smith.');
+  assert.equal(words(1, 0, 0, 1), 'Łukasz hit you.');
+  assert.equal(words(0, 0, 0, 1), 'Your own bomb hit you.');
+  assert.equal(words(1, 0, 0), null);
+});
+
+test('words a hit by an unknown robot as the destruction of the own one', () => {
+  const { state, turn, at } = game();
+  turn(4, at(0, 0), at(1, 2));
+  turn(5, { kind: 'bombExploded', id: 7, robots: [0], blocks: [] }, at(0, 5));
+  assert.equal(hitInWords(state.game ?? assert.fail(), 0, String), 'Your robot was destroyed.');
+});
+
+test('marks of a replay have the names of the page', () => {
+  const u16 = (/** @type {Writer} */ to, /** @type {number} */ value) => to.u8(value >> 8).u8(value);
+  const u32 = (/** @type {Writer} */ to, /** @type {number} */ value) => u16(u16(to, 0), value);
+  const moved = (/** @type {Writer} */ to, /** @type {number} */ id, /** @type {number} */ x) => u16(u16(to.u8(2).u8(id), x), 0);
+  const turn = (/** @type {number} */ number, /** @type {number} */ count) => u32(u16(new Writer().u8(3), number), count);
+  const hello = [2, 9, 9, 9, 3, 1].reduce((to, value, index) => (index === 0 ? to.u8(value) : u16(to, value)), new Writer().u8(0).string(''));
+  const started = u32(new Writer().u8(2), 2).u8(0).string('Lukasz').string('').u8(1).string('Ann_Smith').string('');
+  const placed = u16(u16(u32(turn(1, 1).u8(0), 7), 0), 0);
+  const exploded = moved(u32(u32(u32(turn(2, 2).u8(1), 7), 1).u8(1), 0), 1, 5);
+  const messages = [hello, started, moved(moved(turn(0, 2), 0, 0), 1, 2), placed, exploded];
+  const frames = messages.map((message, at) => ({ at, data: message.finish().buffer }));
+  const names = new Map([['0 Lukasz', 'Łukasz'], ['1 Ann_Smith', 'Ann Smith']]);
+  const marks = frameMarks(frames, (seat, wire) => names.get(`${seat} ${wire}`) ?? assert.fail(wire));
+  assert.deepEqual(marks, [{ at: 4, kind: 'death', text: 'Łukasz hit Ann Smith' }]);
 });

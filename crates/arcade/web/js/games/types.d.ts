@@ -115,7 +115,7 @@ export type Loaded = {
   rules: import('../lib/rules.js').Rule[];
   story?: Story;
   /** Marks that need the frames of a replay: sentences and their times in milliseconds. */
-  frameMarks?: (frames: import('../lib/playback.js').Frame[]) => { at: number, kind: string, text: string }[];
+  frameMarks?: (frames: import('../lib/playback.js').Frame[], realName: Stage['realName']) => { at: number, kind: string, text: string }[];
 };
 
 /** By name; see `picture.rs` of each game. */

@@ -88,6 +88,8 @@ function play(main, match, timeline, { play: start, frameMarks }, seat, at) {
   const live = element('p', { class: 'hidden', 'aria-live': 'polite' });
   const problem = element('p', { class: 'error', role: 'alert' });
   const faces = facesOf(match.players);
+  /** @param {string} at @param {string} wire */
+  const realName = (at, wire) => timeline.seats.find((known) => known.seat === at && known.wire === wire)?.name ?? wire;
   const viewer = seat === null ? null : timeline.seats.find((one) => one.seat === seat);
 
   /** @type {import('../games/types.js').Play | null} */
@@ -107,7 +109,7 @@ function play(main, match, timeline, { play: start, frameMarks }, seat, at) {
       isReplay: true,
       first: false,
       name: viewer?.name ?? '',
-      realName: (one, wire) => timeline.seats.find((known) => known.seat === one && known.wire === wire)?.name ?? wire,
+      realName,
       face: (one, name) => faces.of(name ?? match.players.find((player) => player.seat === one)?.name ?? one),
       saved: null,
       save: () => {},
@@ -249,7 +251,7 @@ function play(main, match, timeline, { play: start, frameMarks }, seat, at) {
   // Frames contain more than marks. A short match is sent in one piece.
   if (frameMarks && timeline.length <= MAX_WINDOW) {
     request(`${path}?from=0&to=${Math.floor(timeline.length)}`).then(
-      ({ frames }) => showMarks(frameMarks(frames.map(frame))),
+      ({ frames }) => showMarks(frameMarks(frames.map(frame), realName)),
       () => {},
     );
   }

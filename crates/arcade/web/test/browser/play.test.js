@@ -285,6 +285,40 @@ test('plays under a name in its own letters', bound, async () => {
   await Promise.all([lukasz.leave(), sara.leave()]);
 });
 
+for (const [game, options] of /** @type {const} */ ([
+  ['robots', { players: 2, turns: 30, turn_duration: 100 }],
+  ['blackjack', { players: 2, rounds: 1 }],
+  ['mastermind', { mode: 'race', players: 2, seed: 7 }],
+])) {
+  test(`${game}: shows names as their players write them`, bound, async () => {
+    const room = await hub.open({ game, ...options });
+    const people = await Promise.all(['Łukasz', 'Ann Smith', 'Zoe'].map((name) => come(name)));
+    const [lukasz, ann, zoe] = people;
+    await zoe.go(`/rooms/${room.id}?watch`);
+    for (const person of [lukasz, ann]) await person.go(`/rooms/${room.id}`);
+    await Promise.all([lukasz, ann].map(({ page }) => page.locator('.waiting').waitFor({ state: 'hidden' })));
+    if (game === 'robots') {
+      for (const { page } of people) {
+        await page.locator('[aria-live=polite].hidden').filter({ hasText: /^Game over\. Fewest deaths: (Łukasz|Ann Smith|Łukasz and Ann Smith)$/ }).waitFor({ state: 'attached' });
+        for (const name of ['Łukasz', 'Ann Smith']) await resultOf(page).locator('.standings').getByText(name, { exact: true }).waitFor();
+      }
+    } else if (game === 'blackjack') {
+      await lukasz.page.getByRole('group', { name: 'Ann Smith', exact: true }).waitFor();
+      await ann.page.getByRole('group', { name: 'Łukasz', exact: true }).waitFor();
+      for (const name of ['Łukasz', 'Ann Smith']) await zoe.page.getByRole('group', { name, exact: true }).waitFor();
+      await Promise.all([lukasz, ann].map(({ page }) => page.getByRole('button', { name: 'Stand' }).click()));
+      for (const { page } of people) for (const name of ['Łukasz', 'Ann Smith']) await resultOf(page).locator('.standings').getByText(name, { exact: true }).waitFor();
+    } else {
+      for (const name of ['Łukasz', 'Ann Smith']) await zoe.page.getByRole('button', { name: `${name}: starting` }).waitFor();
+      await lukasz.page.getByRole('button', { name: 'Give up' }).click();
+      await lukasz.page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();
+      await ann.page.getByRole('button', { name: 'Łukasz: gave up' }).waitFor();
+    }
+    for (const { page } of people) assert.equal(await page.getByText(/Lukasz|Ann_Smith/).count(), 0);
+    for (const person of people) await person.leave();
+  });
+}
+
 test('sound is offered once at the first key, and its volume is in the settings', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'brawl' });
   const ann = await come();

@@ -9,6 +9,7 @@ import { list, say } from '../../lib/text.js';
 import { draw, layout } from './board.js';
 import { asText, blast, fold, hitsBy, initialState, positionKey, ranking, tally } from './fold.js';
 import { decode, join, move, placeBlock, placeBomb } from './protocol.js';
+import { hitInWords } from './story.js';
 
 export { rules } from './rules.js';
 export { frameMarks, story } from './story.js';
@@ -85,10 +86,12 @@ export function play({ board, below, controls, more, live, watching, playable, i
   figures.panel.append(news);
   below.append(text);
 
-  const faceOf = (/** @type {number} */ id) => {
+  /** Undefined if the page does not know the player. @param {number} id */
+  const playerName = (id) => {
     const wire = (state.game ? state.players : (state.last?.players ?? state.players)).get(id)?.name;
-    return face(String(id), wire === undefined ? undefined : realName(String(id), wire));
+    return wire === undefined ? undefined : realName(String(id), wire);
   };
+  const faceOf = (/** @type {number} */ id) => face(String(id), playerName(id));
 
   /** Fields that the explosions of the present bombs will cover, given the current blocks. */
   const danger = () => {
@@ -174,6 +177,8 @@ export function play({ board, below, controls, more, live, watching, playable, i
   const show = () => {
     const { settings, game } = state;
     controls.classList.toggle('idle', game === null || own === null);
+    // It changes with every turn: a screen reader would read nothing else.
+    figures.status.setAttribute('aria-live', game ? 'off' : 'polite');
     if (!settings) return figures.show(say('robots.status.waits'), null, null);
     // Beside a result, the button for a rematch replaces this one.
     joinButton.hidden = game !== null || own !== null || joining || state.last !== null;
@@ -197,15 +202,12 @@ export function play({ board, below, controls, more, live, watching, playable, i
     }
     return surface.change();
   };
-  /** Announces the hits on the player and by the player in this turn. */
-  const tellHits = (/** @type {import('./fold.js').Game} */ game) => {
-    const name = (/** @type {number} */ id) => state.players.get(id)?.name ?? String(id);
-    const hits = game.hits.filter(({ turn, by, player }) => turn === game.turn && (by === own || player === own));
-    const [hit] = [...hits.filter(({ player }) => player === own), ...hits];
-    const isOwn = game.destroyed.some(({ player }) => player === own);
-    if (!hit && !isOwn) return;
-    const hitText = !hit || hit.player === own ? (!hit ? say('robots.destroyed') : hit.by === own ? say('robots.hit.self') : say('robots.hit.you', { name: name(hit.by) })) : say('robots.hit.other', { name: name(hit.player) });
-    live.textContent = news.textContent = hitText;
+  /** Announces a hit on the player or by the player in this turn. @param {import('./fold.js').Game} game @param {number} id */
+  const announceHit = (game, id) => {
+    const sentence = hitInWords(game, id, (other) => playerName(other) ?? String(other));
+    if (sentence === null) return;
+    news.textContent = sentence;
+    live.textContent = `${sentence} ${tally(hitsBy(game, id), game.scores.get(id) ?? 0)}.`;
     newsTurn = game.turn;
   };
   show();
@@ -227,12 +229,15 @@ export function play({ board, below, controls, more, live, watching, playable, i
       if (message.kind === 'ended') {
         const rows = ranking(state.players, message.scores);
         const first = rows.filter(({ rank }) => rank === 1);
-        live.textContent = say('robots.over', { names: list(first.map(({ name: who }) => who)) });
+        live.textContent = say('robots.over', { names: list(first.map(({ id, name: wire }) => realName(String(id), wire))) });
         sound(first.some(({ id }) => id === own) ? 'win' : 'loss');
         chosen = null;
         finished = state.game;
       }
-      if (message.kind === 'started') glides.clear();
+      if (message.kind === 'started') {
+        glides.clear();
+        live.textContent = say('robots.started');
+      }
       const positions = new Map(state.game?.positions);
       fold(state, message);
       settle();
@@ -242,7 +247,7 @@ export function play({ board, below, controls, more, live, watching, playable, i
         glide(positions, state.game);
         if (state.game.blasts.size > 0) sound('bomb');
         if (state.game.destroyed.length > 0 && !isReplay) shake(surface.canvas);
-        if (own !== null) tellHits(state.game);
+        if (own !== null) announceHit(state.game, own);
         if (state.game.destroyed.some(({ player }) => player === own)) {
           returned = state.game.positions.get(/** @type {number} */ (own)) ?? null;
           sound('death');
@@ -285,7 +290,7 @@ export function play({ board, below, controls, more, live, watching, playable, i
     result: () =>
       state.game || !state.last
         ? null
-        : ranking(state.last.players, state.last.scores).map(({ rank, id, name: who, score }) => ({ rank, name: who, seat: String(id), score, detail: tally(finished && hitsBy(finished, id), score) })),
+        : ranking(state.last.players, state.last.scores).map(({ rank, id, name: wire, score }) => ({ rank, name: realName(String(id), wire), seat: String(id), score, detail: tally(finished && hitsBy(finished, id), score) })),
     playAgain: () => {
       sayJoin();
       return true;

@@ -27,10 +27,26 @@ export function story(marks, rows = []) {
 const who = (names) => ({ names: list(names), count: names.length });
 
 /**
+ * The hit on the player, or otherwise the first one by the player, of the last turn in a sentence; null without a hit.
+ * @param {import('./fold.js').Game} game
+ * @param {number} own
+ * @param {(id: number) => string} nameOf
+ */
+export function hitInWords({ turn, hits, destroyed }, own, nameOf) {
+  const current = hits.filter((hit) => hit.turn === turn);
+  const taken = current.find(({ player }) => player === own);
+  if (taken) return taken.by === own ? say('robots.hit.self') : say('robots.hit.you', { name: nameOf(taken.by) });
+  if (destroyed.some(({ player }) => player === own)) return say('robots.destroyed');
+  const given = current.find(({ by }) => by === own);
+  return given ? say('robots.hit.other', { name: nameOf(given.player) }) : null;
+}
+
+/**
  * Marks with the players behind each hit: one per bomber and turn.
  * @param {import('../../lib/playback.js').Frame[]} frames
+ * @param {(seat: string, wire: string) => string} realName
  */
-export function frameMarks(frames) {
+export function frameMarks(frames, realName) {
   const state = initialState();
   /** @type {{ at: number, kind: string, text: string }[]} */
   const marks = [];
@@ -40,7 +56,7 @@ export function frameMarks(frames) {
     fold(state, message);
     const { game, players } = state;
     if (message.kind !== 'turn' || !game) continue;
-    const name = (/** @type {number} */ id) => players.get(id)?.name ?? String(id);
+    const name = (/** @type {number} */ id) => realName(String(id), players.get(id)?.name ?? String(id));
     /** @type {Map<number, string[]>} */
     const victims = new Map();
     for (const { turn, by, player } of game.hits) if (turn === game.turn && by !== player) victims.set(by, [...(victims.get(by) ?? []), name(player)]);

@@ -44,6 +44,7 @@ export const texts = /** @type {const} */ ({
   'robots.status.join': 'Join to play.',
   'robots.status.in': 'You are in.',
   'robots.picture': '{there} of {players} robots',
+  'robots.started': 'The game starts.',
   'robots.over': 'Game over. Fewest deaths: {names}',
   'robots.destroyed': 'Your robot was destroyed.',
   'robots.deaths': { one: 'death', other: 'deaths' },

@@ -45,6 +45,7 @@ export const texts = {
   'robots.status.join': 'Dołącz, aby zagrać.',
   'robots.status.in': 'Jesteś w grze.',
   'robots.picture': 'roboty: {there} z {players}',
+  'robots.started': 'Gra się zaczyna.',
   'robots.over': 'Koniec gry. Najmniej śmierci: {names}',
   'robots.destroyed': 'Twój robot wyleciał w powietrze.',
   'robots.deaths': { one: 'śmierć', few: 'śmierci', many: 'śmierci' },
