@@ -21,19 +21,54 @@ test('names cannot change the direction of surrounding text', () => {
   assert.equal(isolated('שלום 1'), '\u2068שלום 1\u2069');
 });
 
+/** Players with the seats A, B and so on. @param {string[]} names */
+const seated = (...names) => names.map((name, seat) => ({ name, seat: String.fromCharCode(65 + seat) }));
+
 test('a name determines the face, and in a match all shapes and colours differ', () => {
   const names = ['Ann', 'Bob', 'Cid', 'Dan', 'Eve', 'Łukasz', '🎲', 'Bot Alan'];
   const [faces, others] = [new Faces(), new Faces()];
-  faces.set(names);
-  others.set([...names].reverse());
+  faces.set(seated(...names));
+  others.set(seated(...names).reverse());
   for (const part of /** @type {const} */ (['shape', 'colour'])) assert.equal(new Set(names.map((name) => faces.of(name)[part])).size, names.length, part);
   for (const name of names) assert.deepEqual(others.of(name), faces.of(name), name);
   assert.equal(new Set(names.map((name) => outline(faces.of(name)))).size, names.length);
   const ann = new Faces();
-  ann.set(['Ann']);
+  ann.set(seated('Ann'));
   assert.deepEqual([ann.of('Ann'), ann.of('Zoe')], [faceOf('Ann'), faceOf('Zoe')]);
   // A player who has left keeps the face.
   const before = faces.of('Bob');
-  faces.set(['Ann']);
+  faces.set(seated('Ann'));
   assert.deepEqual(faces.of('Bob'), before);
+});
+
+test('a present player keeps the face when others join, leave and return', () => {
+  // Each later name has the shape or the colour of Zoe.
+  const zoe = faceOf('Zoe');
+  const rivals = Array.from({ length: 500 }, (_, number) => `A${number}`).filter((name) => faceOf(name).shape === zoe.shape || faceOf(name).colour === zoe.colour).slice(0, 5);
+  assert.equal(rivals.length, 5);
+  const faces = new Faces();
+  faces.set(seated('Zoe'));
+  /** @type {Map<string, import('../js/lib/face.js').Face>} */
+  const first = new Map();
+  for (let count = 1; count <= rivals.length; count += 1) {
+    const present = ['Zoe', ...rivals.slice(0, count)];
+    faces.set(seated(...present));
+    for (const name of present) {
+      assert.deepEqual(faces.of(name), first.get(name) ?? faces.of(name), name);
+      first.set(name, faces.of(name));
+    }
+    for (const part of /** @type {const} */ (['shape', 'colour'])) assert.equal(new Set(present.map((name) => faces.of(name)[part])).size, present.length, part);
+  }
+  assert.deepEqual(faces.of('Zoe'), zoe);
+  faces.set(seated('Zoe'));
+  faces.set(seated(rivals[2], 'Zoe', rivals[0]));
+  for (const name of ['Zoe', rivals[0], rivals[2]]) assert.deepEqual(faces.of(name), first.get(name), name);
+});
+
+test('pages of the first and the last player show the same faces', () => {
+  const names = ['Zoe', 'Ann', 'Łukasz', 'Bot Ada', 'Bob', 'Bot Alan'];
+  const [first, last] = [new Faces(), new Faces()];
+  for (let count = 1; count <= names.length; count += 1) first.set(seated(...names.slice(0, count)));
+  last.set(seated(...names));
+  for (const name of names) assert.deepEqual(last.of(name), first.of(name), name);
 });

@@ -47,27 +47,36 @@ export const faceOfSeat = numbered;
 /** @param {string} name @returns {Face} */
 export const faceOf = (name) => ({ shape: numbered(hash(name)).shape, colour: numbered(hash(name) >>> 8).colour });
 
-/** Players of a match. Players who have left keep their faces. */
+/** Seats are letters, numbers, or texts such as `table 1, seat 2`. */
+const seatOrder = new Intl.Collator('en', { numeric: true });
+
+/** Players of a match. A player keeps the face when others join or leave, and after leaving. */
 export class Faces {
   constructor() {
     /** By name. @type {Map<string, Face>} */
     this.known = new Map();
+    /** Names of the present players. @type {Set<string>} */
+    this.present = new Set();
   }
 
   /**
-   * Shapes and colours that are taken are replaced by the next free ones. The order of the names has no effect.
-   * @param {string[]} names
+   * New players get faces in the order of their seats. Shapes and colours that are taken are replaced by the next free ones.
+   * @param {{ name: string, seat: string }[]} players All present players.
    */
-  set(names) {
-    /** @type {Set<number | string>} */
-    const taken = new Set();
-    for (const name of [...new Set(names)].sort()) {
-      const own = faceOf(name);
+  set(players) {
+    const sorted = [...players].sort((one, other) => seatOrder.compare(one.seat, other.seat) || (one.name < other.name ? -1 : 1));
+    const names = new Set(sorted.map(({ name }) => name));
+    const kept = [...names].filter((name) => this.present.has(name));
+    const taken = new Set(kept.flatMap((name) => Object.values(this.of(name))));
+    for (const name of names) {
+      if (this.present.has(name)) continue;
+      const own = this.of(name);
       const { shape } = next(SHAPES.length, own.shape, (face) => !taken.has(face.shape));
       const { colour } = next(COLOURS.length, COLOURS.indexOf(own.colour), (face) => !taken.has(face.colour));
       taken.add(shape).add(colour);
       this.known.set(name, { shape, colour });
     }
+    this.present = names;
   }
 
   /** @param {string} name */

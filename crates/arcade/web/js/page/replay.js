@@ -309,10 +309,10 @@ function play(main, match, timeline, { play: start, frameMarks }, seat, at) {
   };
 }
 
-/** @param {{ name: string }[]} players */
+/** @param {{ name: string, seat: string }[]} players */
 function facesOf(players) {
   const faces = new Faces();
-  faces.set(players.map(({ name }) => name));
+  faces.set(players);
   return faces;
 }
 

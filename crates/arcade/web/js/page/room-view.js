@@ -314,7 +314,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     room = received.port === 0 && room ? { ...received, port: room.port } : received;
     if (room.code) roomStorage.remember(`code ${id}`, room.code);
     void share.show(room);
-    faces.set(room.players.map(({ name }) => name));
+    faces.set(room.players);
     if (!hasEnded) ({ match } = room);
     if (room.phase === 'playing' && !hasEnded) {
       if (latest !== room.match) seatOfMatch = null;
@@ -323,7 +323,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     }
     if (next && room.phase === 'lobby') return navigate(`/rooms/${id}`);
     what.textContent = roomTitle(room);
-    facts.replaceChildren(...roomFacts(room).map((fact) => element('span', { class: 'chip', title: fact }, fact)));
+    facts.replaceChildren(...roomFacts(room).map((fact) => element('span', { class: fact === ratedText(received) ? 'chip rated' : 'chip', title: fact }, fact)));
     // A player who waits for the next game is no spectator on their own page.
     const mine = !watching && !room.players.some(({ seat }) => seat === own) ? 1 : 0;
     const others = Math.max(0, (room.watchers ?? 0) - mine);
