@@ -169,6 +169,19 @@ for (const game of ['robots', 'blackjack']) {
   });
 }
 
+for (const [text, options] of /** @type {[RegExp, Record<string, number>][]} */ ([[/^Rated: 4 pegs/, {}], [/^Casual · /, { seed: 7 }]])) {
+  test(`on a phone a game of mastermind states: ${text.source}`, bound, async () => {
+    const room = await hub.open({ game: 'mastermind', ...options });
+    const ann = await come('Ann', PHONE);
+    await ann.go(`/rooms/${room.id}`);
+    await ann.reads('Row 1 of 10');
+    const chip = ann.page.locator('.headline .chips').getByText(text);
+    await chip.waitFor();
+    assert.ok(await isInWindow(chip));
+    await ann.leave();
+  });
+}
+
 test('mastermind: a hint in a rated game requires a confirmation', bound, async () => {
   const room = await hub.open({ game: 'mastermind' });
   const ann = await come();
@@ -181,6 +194,35 @@ test('mastermind: a hint in a rated game requires a confirmation', bound, async 
   assert.equal(await page.locator('.advice .panel').count(), 0);
   await dialog.getByRole('button', { name: 'Hint' }).click();
   await page.getByText(/codes? left\. Try/).waitFor();
+  await ann.leave();
+});
+
+test('on a phone the end of a game of mastermind shows the next game and the whole result to share', bound, async () => {
+  const room = await hub.open({ game: 'mastermind', seed: 7 });
+  const ann = await come('Ann', PHONE);
+  const { page } = ann;
+  await ann.go(`/rooms/${room.id}`);
+  await ann.reads('Row 1 of 10');
+  // The longest result has all rows.
+  for (let row = 1; row <= 10; row += 1) {
+    await page.keyboard.type('1122');
+    await page.keyboard.press('Enter');
+    await page.getByRole('list', { name: 'Rows' }).getByText(`row ${row}: `).waitFor();
+  }
+  const result = page.getByRole('region', { name: 'Your game' });
+  const next = result.getByRole('button', { name: 'New game' });
+  await next.waitFor();
+  await page.getByRole('group', { name: 'Sound' }).waitFor();
+  for (const part of [result.getByRole('heading'), result.getByLabel('Result to share'), next]) {
+    assert.ok(await isInWindow(part));
+    // Nothing covers it.
+    assert.ok(await part.evaluate((one) => {
+      const { left, right, top, bottom } = one.getBoundingClientRect();
+      return [top + 4, bottom - 4].every((y) => one.contains(document.elementFromPoint((left + right) / 2, y)));
+    }));
+  }
+  await next.tap();
+  await ann.reads('Row 1 of 10');
   await ann.leave();
 });
 
