@@ -43,3 +43,14 @@ export function hud(board) {
     },
   };
 }
+
+/**
+ * The middle of the upper edge of an element on the board; null if it is not in sight.
+ * @param {HTMLElement} board
+ * @param {Element} part
+ */
+export function upperEdge(board, part) {
+  const [outer, inner] = [board.getBoundingClientRect(), part.getBoundingClientRect()];
+  const y = inner.top - outer.top;
+  return inner.width > 0 && y >= 0 && inner.bottom <= outer.bottom ? { x: inner.left + inner.width / 2 - outer.left, y } : null;
+}

@@ -9,6 +9,8 @@ import { say } from '../lib/text.js';
 const PHRASES = /** @type {const} */ ([['hello', '👋'], ['luck', '🍀'], ['well', '👏'], ['thanks', '🙏'], ['sorry', '😅'], ['again', '🔁'], ['thumb', '👍']]);
 /** How long a phrase is shown, in milliseconds. */
 const STAYS = 6000;
+/** Space for a phrase above its player, in CSS pixels. */
+const HEIGHT = 44;
 /** Recent speakers with a button to mute them. */
 const SPEAKERS = 8;
 
@@ -91,7 +93,8 @@ export class Reactions {
         if (!spot) return [];
         const bubble = element('span', { class: 'bubble' }, PHRASES[phrase][1]);
         bubble.style.setProperty('left', `${Math.round(spot.x)}px`);
-        bubble.style.setProperty('top', `${Math.round(spot.y)}px`);
+        // Inside the board.
+        bubble.style.setProperty('top', `${Math.round(Math.max(HEIGHT, spot.y))}px`);
         return [bubble];
       }),
     );

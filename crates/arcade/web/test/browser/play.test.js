@@ -361,6 +361,41 @@ for (const [game, options] of /** @type {const} */ ([
   });
 }
 
+for (const [game, options, size] of /** @type {[string, Record<string, string | number>, import('playwright-core').BrowserContextOptions][]} */ ([
+  ['blackjack', { players: 2, rounds: 3 }, DESKTOP],
+  ['blackjack', { players: 2, rounds: 3 }, PHONE],
+  ['mastermind', { mode: 'race', players: 2, seed: 7 }, DESKTOP],
+  ['mastermind', { mode: 'race', players: 2, seed: 7 }, PHONE],
+])) {
+  test(`${game} at ${size.viewport?.width}: reactions are at their players`, bound, async () => {
+    const room = await hub.open({ game, ...options });
+    const [ann, eve] = [await come('Ann', size), await come('Eve', DESKTOP)];
+    const { page } = ann;
+    for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
+    await Promise.all([ann, eve].map((person) => person.page.locator('.waiting').waitFor({ state: 'hidden' })));
+    if (game === 'blackjack') await page.getByRole('group', { name: "Ann's hand" }).locator('.card').first().waitFor();
+    const isPhone = size === PHONE;
+    /** Fails unless the phrase is in the window and at its player. @param {string} sign @param {import('playwright-core').Locator} player */
+    const isAt = async (sign, player) => {
+      const bubble = page.locator('.bubbles .bubble').filter({ hasText: sign });
+      await bubble.waitFor();
+      assert.ok(await isInWindow(bubble), `${sign} is in the window`);
+      const [at, of] = [(await bubble.boundingBox()) ?? assert.fail(), (await player.boundingBox()) ?? assert.fail()];
+      const middle = at.x + at.width / 2;
+      assert.ok(middle >= of.x && middle <= of.x + of.width, `${sign} is above the player`);
+      assert.ok(Math.abs(at.y + at.height - of.y) <= 48, `${sign} ends at ${at.y + at.height}, the player begins at ${of.y}`);
+    };
+    if (isPhone) await page.locator('.more-reactions').tap();
+    await page.getByRole('button', { name: 'Say: Good luck!' }).click();
+    await isAt('🍀', game === 'blackjack' ? page.getByRole('group', { name: "Ann's hand" }) : page.getByRole('button', { name: 'you: starting' }));
+    await eve.page.getByRole('button', { name: 'Say: Hello!' }).click();
+    // On phones the table shows the player's own place only, and the strip below it the others.
+    if (game === 'blackjack' && isPhone) assert.ok(await isInWindow(page.locator('.players li:not(.own)').getByRole('img', { name: 'Hello!' })));
+    else await isAt('👋', game === 'blackjack' ? page.getByRole('group', { name: 'Eve', exact: true }).locator('.mark') : page.getByRole('button', { name: 'Eve: starting' }));
+    for (const person of [ann, eve]) await person.leave();
+  });
+}
+
 test('sound is offered once at the first key, and its volume is in the settings', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'brawl' });
   const ann = await come();

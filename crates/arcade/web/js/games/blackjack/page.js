@@ -2,7 +2,7 @@ import { errorText, request } from '../../lib/api.js';
 import { avatar } from '../../lib/avatar.js';
 import { curve } from '../../lib/curve.js';
 import { element, listenToKeys, sheet, toggle, updateChildren } from '../../lib/dom.js';
-import { hud } from '../../lib/hud.js';
+import { hud, upperEdge } from '../../lib/hud.js';
 import { highest } from '../../lib/leaders.js';
 import { flip } from '../../lib/motion.js';
 import { isolated } from '../../lib/names.js';
@@ -158,7 +158,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     tally.textContent = typeof rounds === 'number' ? `${say('blackjack.tally.rounds', { played, rounds })} ${all}` : all;
     // The dealer sends only the player's own hand.
     const neighbours = others().map((other) =>
-      element('div', { class: 'place', role: 'group', 'aria-label': isolated(other.name) }, avatar(other.seat, face(other.seat, other.name)), element('h2', {}, named(other.name)), element('p', { class: 'soft' }, wins(other.seat))),
+      element('div', { class: 'place', 'data-seat': other.seat, role: 'group', 'aria-label': isolated(other.name) }, avatar(other.seat, face(other.seat, other.name)), element('h2', {}, named(other.name)), element('p', { class: 'soft' }, wins(other.seat))),
     );
     const middle = Math.ceil(neighbours.length / 2);
     updateChildren(
@@ -176,7 +176,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
         ...neighbours.slice(0, middle),
         element(
           'div',
-          { class: 'place own', role: 'group', 'aria-label': say('blackjack.hand', { name }) },
+          { class: 'place own', 'data-seat': last ?? '', role: 'group', 'aria-label': say('blackjack.hand', { name }) },
           handElement(state.hand, known),
           element('span', { class: 'total' }, total(state.hand)),
         ),
@@ -253,11 +253,12 @@ export function play({ board, below, controls, more, live, watching, playable, n
           'div',
           { class: 'places' },
           ...seats.map((seat, index) => {
-            const who = seat && realName(`table ${table}, seat ${index + 1}`, seat.name);
+            const key = `table ${table}, seat ${index + 1}`;
+            const who = seat && realName(key, seat.name);
             return seat && who
               ? element(
                   'div',
-                  { class: 'place', role: 'group', 'aria-label': isolated(who) },
+                  { class: 'place', 'data-seat': key, role: 'group', 'aria-label': isolated(who) },
                   element('h2', {}, named(who)),
                   handElement(seat.hand),
                   element('span', { class: 'total' }, total(seat.hand)),
@@ -342,6 +343,10 @@ export function play({ board, below, controls, more, live, watching, playable, n
     sentences: async () => {
       best ??= request('/api/blackjack/table').then(byBest);
       return costliest(decisions, await best);
+    },
+    anchor: (seat) => {
+      const place = [...felt.querySelectorAll('[data-seat]')].find((one) => one.getAttribute('data-seat') === seat);
+      return place ? upperEdge(board, place.querySelector('.mark') ?? place) : null;
     },
     isEnding: () => performance.now() < endsAt,
     leaders: () => highest(Object.entries(room?.scores ?? {})),

@@ -1,6 +1,6 @@
 import { confirm } from '../../lib/confirm.js';
 import { copyButton, element, listenToKeys, sheet, updateChildren } from '../../lib/dom.js';
-import { hud } from '../../lib/hud.js';
+import { hud, upperEdge } from '../../lib/hud.js';
 import { recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { say, sayIfKnown, sayNodes, sentence, translate } from '../../lib/text.js';
@@ -335,6 +335,10 @@ export function play({ board, below, controls, more, live, playable, first, name
       show();
     },
     seat: (seat) => ({ value: room ? progress(state.places.get(Number(seat))?.board ?? null) : '' }),
+    anchor: (seat) => {
+      const tab = tabs.querySelector(`[data-key='${Number(seat)}']`);
+      return tab ? upperEdge(board, tab) : null;
+    },
     playAgain: () => {
       if (state.room?.mode !== 'race') return false;
       raceAgain();
