@@ -2,8 +2,8 @@
 
 import { request } from '../lib/api.js';
 import { element } from '../lib/dom.js';
-import { PLACEMENT, placementText, ratedText } from '../lib/rating.js';
-import { number, say } from '../lib/text.js';
+import { ratedText, ratingAfter } from '../lib/rating.js';
+import { say } from '../lib/text.js';
 import { keepButton } from './name-dialog.js';
 
 /** @typedef {import('../games/types.js').Story} Story */
@@ -16,9 +16,6 @@ const ATTEMPTS = 3;
 const PAUSE = 1500;
 /** How long before a moment its replay starts, in milliseconds. */
 const BEFORE = 2000;
-
-/** A class of a player's record, as the hub sends it.
- * @typedef {{ rating: number | null, provisional: boolean, matches: number, history: [string, number][] }} Board */
 
 export class AfterMatch {
   /**
@@ -90,19 +87,10 @@ export class AfterMatch {
   async showRating(own) {
     if (!own || own.rating === null) return;
     const { games } = await request(`/api/players/${encodeURIComponent(own.name)}?kind=${own.proven ? 'proven' : 'unproven'}`);
-    const boards = /** @type {Board[]} */ (games[this.game] ?? []);
+    const boards = /** @type {import('../lib/rating.js').RatingHistory[]} */ (games[this.game] ?? []);
     const board = boards.find(({ history }) => history[history.length - 1]?.[1] === own.rating);
     if (!board) return;
-    const { history, matches, provisional } = board;
-    const before = history[history.length - 2]?.[1];
-    const { rating } = own;
-    if (provisional) this.rating.textContent = placementText(matches);
-    else if (before === undefined || matches === PLACEMENT) this.rating.textContent = say('result.rating', { rating });
-    else if (rating === before) this.rating.textContent = say('result.rating.same', { rating });
-    else {
-      const change = (rating > before ? '+' : '−') + number(Math.abs(rating - before));
-      this.rating.textContent = say(rating > before ? 'result.rating.up' : 'result.rating.down', { rating, change });
-    }
+    this.rating.textContent = ratingAfter(board);
     this.rating.hidden = false;
   }
 }
