@@ -61,6 +61,10 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     await check('/learn', () => page.locator('.chart td').first().waitFor());
     await answer(page);
     await check('/players', () => page.locator('table').first().waitFor());
+    await check('/ladder', async () => {
+      await page.getByRole('table').getByText('Bob the long-winded').waitFor();
+      await page.getByText('Cleo is waiting').waitFor();
+    });
     await check('/players/Ann', () => page.locator('.match').first().waitFor());
     await check('/players/Ann/against/Bob', () => page.locator('meter').first().waitFor());
     await check('/matches/nuggets-1.1', () => page.getByText('Ann finds 12 nuggets').waitFor());

@@ -46,6 +46,79 @@ async function dig({ page, status }) {
   }
 }
 
+/** @typedef {{ options: Record<string, string | number>, play: (person: Person) => Promise<unknown>, returned: (person: Person) => Promise<unknown> }} Return */
+
+const taken = (/** @type {Person} */ { page }) => page.waitForFunction(() => document.querySelector('pre')?.textContent?.includes('A bomb at'));
+
+/** Each game: a move, and its effect after a reload. @type {Record<string, Return>} */
+const RETURNS = {
+  nuggets: {
+    options: { map: 'main' },
+    play: async (eve) => {
+      await eve.hasSeat('A');
+      const before = (await eve.page.getByLabel('Map as text').textContent()) ?? '';
+      for (const key of ['h', 'l', 'j', 'k', 'j']) await eve.page.keyboard.press(key);
+      await eve.page.waitForFunction((text) => document.querySelector('pre')?.textContent !== text, before);
+    },
+    returned: (eve) => eve.hasSeat('A'),
+  },
+  robots: {
+    options: { players: 1, turns: 3000, turn_duration: 100 },
+    play: async (eve) => {
+      await eve.reads(/^Turn \d+ of 3000\. .*deaths?\.$/);
+      await eve.page.keyboard.press(' ');
+      await taken(eve);
+    },
+    returned: async (eve) => {
+      await eve.reads(/^Turn \d+ of 3000\. .*deaths?\.$/);
+      await eve.page.keyboard.press(' ');
+      await taken(eve);
+    },
+  },
+  blackjack: {
+    options: { players: 1, rounds: 50 },
+    play: async (eve) => {
+      await eve.stands();
+      await eve.reads('Hit or stand?');
+    },
+    returned: async (eve) => {
+      await eve.reads('Hit or stand?');
+      const tally = (await eve.page.getByText(/^\d+ of 50 rounds/).textContent()) ?? '';
+      assert.ok(parseInt(tally, 10) >= 1, tally);
+    },
+  },
+  mastermind: {
+    options: { seed: 7 },
+    play: async (eve) => {
+      await eve.reads('Row 1 of 10');
+      await eve.page.keyboard.type('1122');
+      await eve.page.keyboard.press('Enter');
+      await eve.reads('Row 2 of 10');
+    },
+    returned: async (eve) => {
+      await eve.reads('Row 2 of 10');
+      await eve.page.getByRole('list', { name: 'Rows' }).getByText('row 1: 1 1 2 2, ').waitFor();
+    },
+  },
+};
+
+for (const [game, { options, play, returned }] of Object.entries(RETURNS)) {
+  test(`${game}: Firefox joins, plays and returns to its seat after a reload`, bound, async (context) => {
+    if (!firefox) return context.skip('Firefox is not installed');
+    const room = await hub.open({ game, ...options });
+    const eve = await eveComes();
+    await eve.go(`/rooms/${room.id}`);
+    await play(eve);
+    const { players } = await hub.room(room.id);
+    assert.equal(players.length, 1);
+    await eve.page.reload();
+    await returned(eve);
+    assert.deepEqual((await hub.room(room.id)).players.map(({ name, seat }) => [name, seat]), players.map(({ name, seat }) => [name, seat]));
+    await eve.leave();
+    return undefined;
+  });
+}
+
 test('nuggets: two browsers and a native client find all the gold', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'brawl' });
   const ann = await Person.come(browser, hub.address, 'Ann');

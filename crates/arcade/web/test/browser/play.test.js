@@ -47,6 +47,28 @@ test('a new player sees the waiting room instead of an earlier result', bound, a
   }
 });
 
+for (const [width, height] of [[1920, 1080], [820, 1180]]) {
+  test(`${width}x${height}: the map of nuggets fills the window, with its figures on it`, bound, async () => {
+    const room = await hub.open({ game: 'nuggets', map: 'main' });
+    const touch = width < 900;
+    const ann = await come('Ann', { viewport: { width, height }, hasTouch: touch, isMobile: touch });
+    const { page } = ann;
+    await ann.go(`/rooms/${room.id}`);
+    await ann.hasSeat('A');
+    await page.locator('.waiting').waitFor({ state: 'hidden' });
+    const board = (await page.locator('.board').boundingBox()) ?? assert.fail();
+    assert.ok(board.height >= 0.85 * height, `the board is ${board.height} high`);
+    assert.ok(board.width >= 0.8 * width, `the board is ${board.width} wide`);
+    const canvas = (await page.locator('.board canvas').boundingBox()) ?? assert.fail();
+    assert.deepEqual(canvas, board);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight && document.documentElement.scrollWidth <= innerWidth), 'the page does not scroll');
+    for (const figure of await page.locator('.hud .figure').all()) assert.ok(await isInWindow(figure));
+    assert.equal(await page.locator('.hud .figure').first().textContent(), '0you');
+    assert.ok(await isInWindow(page.locator('.players li.own')));
+    await ann.leave();
+  });
+}
+
 for (const options of [DESKTOP, PHONE]) {
   const size = `${options.viewport.width}x${options.viewport.height}`;
 
@@ -110,6 +132,12 @@ for (const options of [DESKTOP, PHONE]) {
     await result.getByRole('heading', { name: /^You (came 2nd|win)$/ }).waitFor();
     await result.getByText(/^\d+ nuggets? (behind|ahead of) Bob$/).waitFor();
     await result.locator('.standings .own').getByText('Ann').waitFor();
+    // The winner is on the highest step, in the right half of a podium for two.
+    const podium = await result.locator('.podium > div').evaluateAll((all) => all.map((one) => ({ rank: /** @type {HTMLElement} */ (one).dataset.rank, name: one.querySelector('b')?.textContent, height: one.querySelector('.step')?.getBoundingClientRect().height ?? 0 })));
+    assert.deepEqual(podium.map(({ rank }) => rank), ['2', '1']);
+    assert.deepEqual(podium.map(({ name }) => name).sort(), ['Bob', 'You']);
+    assert.equal(podium[(await result.getByRole('heading', { name: 'You win' }).count()) ? 1 : 0].name, 'You');
+    assert.ok(podium[1].height > podium[0].height);
     assert.deepEqual(await page.locator('.board').boundingBox(), before, 'the board stays');
     const primary = result.locator('.primary:visible');
     assert.equal(await primary.count(), 1);
@@ -168,6 +196,44 @@ for (const game of ['robots', 'blackjack']) {
     await ann.leave();
   });
 }
+
+test('leaving a rated match of nuggets or mastermind, or a challenge, requires a confirmation', bound, async () => {
+  const codes = await hub.open({ game: 'mastermind' });
+  const mine = await hub.open({ game: 'nuggets', countdown: 8 });
+  for (const room of [codes, mine]) assert.ok(/** @type {{ rated?: boolean }} */ (room).rated, `${room.game}: the usual options are rated`);
+  const ann = await come();
+  const { page } = ann;
+  /** @type {{ stop: () => void }[]} */
+  const guests = [];
+  const dig = async () => {
+    await page.locator('.waiting').waitFor();
+    guests.push(native.nuggets(mine.port, 'Bob', { pause: 3000 }));
+    await ann.reads('left');
+  };
+  for (const [path, begun, lost] of /** @type {[string, () => Promise<void>, string][]} */ ([
+    [`/rooms/${codes.id}`, () => ann.reads('Row 1 of 10'), 'This match is rated'],
+    [`/rooms/${mine.id}`, dig, 'This match is rated'],
+    ['/daily/robots', () => ann.reads(/^Turn \d+/), 'You have one attempt a day.'],
+  ])) {
+    await ann.go(path);
+    if (path.startsWith('/daily')) await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await begun();
+    await page.locator('.waiting').waitFor({ state: 'hidden' });
+    await page.locator('.players li.own').waitFor();
+    const address = page.url();
+    await page.getByRole('button', { name: 'Leave' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Leave this game?' });
+    await dialog.getByText(lost).waitFor();
+    await dialog.getByRole('button', { name: 'Keep playing' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    assert.equal(page.url(), address);
+    await page.getByRole('button', { name: 'Leave' }).click();
+    await dialog.getByRole('button', { name: 'Leave' }).click();
+    await page.waitForURL(path.startsWith('/daily') ? /\/daily\/robots$/ : /\/$/);
+  }
+  for (const guest of guests) guest.stop();
+  await ann.leave();
+});
 
 for (const [text, options] of /** @type {[RegExp, Record<string, number>][]} */ ([[/^Rated: 4 pegs/, {}], [/^Casual · /, { seed: 7 }]])) {
   test(`on a phone a game of mastermind states: ${text.source}`, bound, async () => {

@@ -42,6 +42,8 @@ test('a room with a link: the owner hands it over, and the new owner locks, rena
   await ann.page.getByRole('heading', { name: /Robots Friday/ }).waitFor();
   const path = await invitation(ann);
   assert.match(path, /^\/j\/[a-z]{8}$/);
+  const code = path.slice(3).toUpperCase();
+  await ann.page.getByRole('group', { name: 'Join code' }).getByText(`${code.slice(0, 4)} ${code.slice(4)}`, { exact: true }).waitFor();
   const id = new URL(ann.page.url()).pathname.split('/').pop() ?? '';
   assert.ok(!(await hub.rooms()).some((room) => room.id === id), 'it is in no list');
   await eve.go(path);

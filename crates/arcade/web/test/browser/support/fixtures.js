@@ -107,6 +107,20 @@ const ANSWERS = [
       matches,
     }),
   ],
+  [/^\/api\/ladder$/, () => ({ games: [{ game: 'robots' }] })],
+  [
+    /^\/api\/ladder\/robots$/,
+    () => ({
+      game: 'robots',
+      port: 2021,
+      players: leaders('robots'),
+      provisional: [{ ...leaders('robots')[4], rank: 0, name: 'Cleo', provisional: true, matches: 3 }],
+      waiting: [{ name: 'Cleo', since: new Date().toISOString() }],
+      playing: [{ players: ['Ann', 'Zoë'], since: new Date().toISOString(), room: 'robots-1' }],
+      recent: [{ id: 'robots-1.1', ended: new Date().toISOString(), players: [{ rank: 1, name: 'Ann', score: 2, bot: false }, { rank: 2, name: '<b>Eve', score: 5, bot: false, lost: true }] }],
+      played: 12,
+    }),
+  ],
   [
     /^\/api\/players\/[^/]+\/against\/[^/]+$/,
     () => ({ games: { nuggets: { wins: 12, losses: 7, ties: 1 }, robots: { wins: 2, losses: 2, ties: 0 } }, matches }),
