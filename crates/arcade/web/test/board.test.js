@@ -35,3 +35,8 @@ test('ranks by score, unless all scores are equal', () => {
   assert.deepEqual(['A', 'B', 'C', 'D'].map((seat) => rankOf(scores, seat)), [2, 1, 2, null]);
   assert.equal(rankOf({ A: 0, B: 0 }, 'A'), null);
 });
+
+test('a board that is lower than its figures has cells of positive size', () => {
+  const at = layout(/** @type {any} */ ({ rows: 40, columns: 100, bounds: null }), 1600, 50, { whole: true, zoom: 1, focus: null, ratio: 1, covered: 60 });
+  assert.ok(at.cell > 0, String(at.cell));
+});

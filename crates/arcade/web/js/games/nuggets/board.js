@@ -40,7 +40,8 @@ export function layout(state, width, height, { whole, zoom, focus, ratio, covere
   const [wide, high] = [part.right - part.left + 2 * edge, part.bottom - part.top + 2 * edge];
   const fitting = Math.min(width / wide, (height - covered) / (high * ASPECT));
   const wanted = Math.min(Math.max(fitting, SMALLEST), LARGEST) * zoom;
-  const cell = whole ? fitting : (Math.floor((wanted * ratio) / GRAIN) * GRAIN) / ratio;
+  // The figures may cover all of a small board.
+  const cell = whole ? Math.max(fitting, 1) : (Math.floor((wanted * ratio) / GRAIN) * GRAIN) / ratio;
   /**
    * @param {number} first
    * @param {number} last
