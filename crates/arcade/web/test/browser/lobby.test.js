@@ -93,6 +93,26 @@ test('creates a room with the form, plays in it and shows the replay', bound, as
   await ann.leave();
 });
 
+for (const viewport of [{ width: 1366, height: 768 }, { width: 360, height: 740 }]) {
+  test(`${viewport.width}x${viewport.height}: a card shows the whole title of its room`, bound, async () => {
+    const own = await Hub.start();
+    const { port } = await own.open({ game: 'robots', players: 8, turns: 3000, turn_duration: 250, columns: 40, rows: 30, room: { name: 'The longest robots evening of them all' } });
+    const bob = native.robots(port, 'Bob');
+    const ann = await Person.come(browser, own.address, 'Ann', { viewport });
+    const { page } = ann;
+    await ann.go('/');
+    const card = page.locator('.room').filter({ hasText: 'Bob' });
+    for (const part of [card.getByRole('heading', { name: 'Robots · The longest robots evening of them all' }), card.getByText('8 robots on 40 x 30, 3000 turns')]) {
+      await part.waitFor();
+      assert.ok(await part.evaluate((one) => one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight + 1));
+    }
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    bob.stop();
+    await ann.leave();
+    await own.stop();
+  });
+}
+
 test('lists rooms with players and folds the others, and joins by code', bound, async () => {
   const own = await Hub.start('--ladder', 'robots');
   const room = await own.open({ game: 'nuggets', room: { visibility: 'link' } });
