@@ -5,6 +5,7 @@ import { errorText, load, request } from '../lib/api.js';
 import { bars, betterThan, challengeStreak, distribution, noteChallenge } from '../lib/daily.js';
 import { copyButton, element, sheet, title, updateChildren } from '../lib/dom.js';
 import { publicAddress } from '../lib/public.js';
+import { resultPicture, sharePicture } from '../lib/result-picture.js';
 import { navigate } from '../lib/route.js';
 import { rulePictures } from '../lib/rules.js';
 import { roomStorage } from '../lib/settings.js';
@@ -12,7 +13,6 @@ import { date as written, number, say, translate } from '../lib/text.js';
 import { askName } from './name-dialog.js';
 import { key } from './name-key.js';
 import { showNotFound } from './not-found.js';
-import { resultPicture } from './result-picture.js';
 
 await sheet('daily.css', import.meta.url);
 
@@ -142,22 +142,4 @@ function shareText(heading, date, scores, own, score, game) {
   const most = Math.max(...all.map(({ count }) => count));
   const sparks = all.map(({ count, own: isOwn }) => (isOwn ? '●' : '▁▂▃▄▅▆▇█'[count === 0 ? 0 : Math.max(1, Math.round((7 * count) / most))])).join('');
   return [`${heading} ${date}: ${score}`, placeText(scores, own), sparks, publicAddress(`/daily/${game}`)].join('\n');
-}
-
-/**
- * Where the browser cannot share files, the picture is saved.
- * @param {Blob} blob
- * @param {string} name
- * @param {string} text
- */
-async function sharePicture(blob, name, text) {
-  const file = new File([blob], name, { type: blob.type });
-  if (navigator.canShare?.({ files: [file] })) {
-    // A user who closes the dialog wants nothing else.
-    await navigator.share({ files: [file], text }).catch(() => {});
-    return;
-  }
-  const href = URL.createObjectURL(blob);
-  element('a', { href, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(href), PAUSE);
 }

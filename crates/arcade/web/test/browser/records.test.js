@@ -1,6 +1,7 @@
 // Canned API responses; tests/hub checks the real ones.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { Person } from './support/browser.js';
@@ -104,6 +105,31 @@ test('the page of puzzles uses the window, with the rules as pictures and the re
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width}`);
     await ann.leave();
   }
+});
+
+test("the result of today's puzzle is shared as a picture, after the game and on the page of puzzles", bound, async () => {
+  const ann = await Person.come(browser, hub.address, 'Ann', { viewport: { width: 360, height: 740 }, acceptDownloads: true });
+  const { page } = ann;
+  await page.addInitScript(() => Object.defineProperty(navigator, 'canShare', { value: undefined }));
+  await ann.go('/mastermind');
+  assert.equal(await page.getByRole('button', { name: 'Share picture' }).count(), 0, 'no picture without a result');
+  await page.locator('.today').getByRole('link', { name: 'Play' }).click();
+  await ann.reads('Row 1 of 10');
+  await page.keyboard.type('1122');
+  await page.keyboard.press('Enter');
+  await ann.reads('Row 2 of 10');
+  await page.getByRole('button', { name: 'Give up' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();
+  for (const path of [null, '/mastermind']) {
+    if (path) await ann.go(path);
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Share picture' }).click();
+    const picture = await saved;
+    assert.match(picture.suggestedFilename(), /^mastermind-\d{4}-\d\d-\d\d\.png$/);
+    const bytes = readFileSync(await picture.path());
+    assert.deepEqual([bytes.toString('latin1', 1, 4), bytes.readUInt32BE(16), bytes.readUInt32BE(20)], ['PNG', 1200, 630]);
+  }
+  await ann.leave();
 });
 
 test('guests can keep the name on their own page only', bound, async () => {

@@ -1,9 +1,11 @@
+import { errorText } from '../../lib/api.js';
 import { confirm } from '../../lib/confirm.js';
 import { copyButton, element, listenToKeys, sheet, updateChildren } from '../../lib/dom.js';
 import { hud, upperEdge } from '../../lib/hud.js';
 import { recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { say, sayIfKnown, sayNodes, sentence, translate } from '../../lib/text.js';
+import { pictureButton } from './daily-picture.js';
 import { Draft } from './draft.js';
 import { fold, initialState, knownCode, ownBoard, price, share } from './fold.js';
 import { mostInformativeRow } from './information.js';
@@ -260,7 +262,7 @@ export function play({ board, below, controls, more, live, playable, first, name
       ...(code.startsWith('*') ? [element('p', {}, say('mastermind.end.hidden'))] : []),
       ...(telling ? [element('p', {}, telling)] : []),
       shared,
-      element('div', { class: 'row' }, ...next, ...(replay ? [element('a', { class: 'button', href: replay }, say('page.replay'))] : []), copyButton(() => text, say('mastermind.end.copy')), element('a', { class: 'button', href: '/' }, say('page.lobby'))),
+      element('div', { class: 'row' }, ...next, ...(replay ? [element('a', { class: 'button', href: replay }, say('page.replay'))] : []), copyButton(() => text, say('mastermind.end.copy')), ...(date ? [pictureButton(date, text, (error) => noteDown(errorText(error)))] : []), element('a', { class: 'button', href: '/' }, say('page.lobby'))),
     );
   };
   /**

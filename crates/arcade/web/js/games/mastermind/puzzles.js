@@ -9,6 +9,7 @@ import { navigate } from '../../lib/route.js';
 import { rulePictures } from '../../lib/rules.js';
 import { recall } from '../../lib/settings.js';
 import { date as written, say, translate } from '../../lib/text.js';
+import { pictureButton } from './daily-picture.js';
 import { peg } from './rows.js';
 import { rules } from './rules.js';
 
@@ -39,6 +40,9 @@ export function showPage(main, first) {
     problem,
     element('div', { class: 'cards-of-games' }, today, free, race, open, element('section', { class: 'panel', 'aria-label': say('puzzles.rules') }, rulePictures(rules))),
   );
+  const failed = (/** @type {unknown} */ error) => {
+    problem.textContent = errorText(error);
+  };
   let left = false;
   const show = (/** @type {Room[]} */ rooms) => {
     const all = rooms.filter(({ game }) => game === 'mastermind');
@@ -57,7 +61,7 @@ export function showPage(main, first) {
         'div',
         { class: 'row' },
         ...(daily ? [element('a', { class: 'button primary large', href: `/rooms/${daily.id}` }, say(result ? 'puzzles.today.again' : 'page.play'))] : [element('p', {}, say('puzzles.today.none'))]),
-        ...(result ? [copyButton(() => result, say('mastermind.end.copy'))] : []),
+        ...(result ? [copyButton(() => result, say('mastermind.end.copy')), pictureButton(date, result, failed)] : []),
       ),
     );
     const others = all.filter((room) => room.players.length > 0 && mode(room) !== 'daily');
@@ -87,7 +91,7 @@ export function showPage(main, first) {
       const room = await request('/api/rooms', { game: 'mastermind', ...options });
       if (!left) navigate(`/rooms/${room.id}`);
     } catch (error) {
-      problem.textContent = errorText(error);
+      failed(error);
     }
   };
   free.replaceChildren(element('h2', { id: 'free' }, say('puzzles.free')), element('p', {}, say('puzzles.free.text')), form('solo', [], (options) => make({ mode: 'solo', ...options })));

@@ -1,9 +1,12 @@
 // A result as a picture, in the size of link previews.
 
-import { say } from '../lib/text.js';
+import { element } from './dom.js';
+import { say } from './text.js';
 
 const [WIDTH, HEIGHT] = [1200, 630];
 const MARGIN = 80;
+/** How long a saved picture stays in memory, in milliseconds. */
+const STORED = 10_000;
 /** The place of the bars. */
 const CHART = { top: 400, bottom: 560 };
 
@@ -41,4 +44,22 @@ export async function resultPicture({ title, date, score, note, bars, colour }) 
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(say('challenge.no-picture')))), 'image/png');
   });
+}
+
+/**
+ * Where the browser cannot share files, the picture is saved.
+ * @param {Blob} blob
+ * @param {string} name
+ * @param {string} text
+ */
+export async function sharePicture(blob, name, text) {
+  const file = new File([blob], name, { type: blob.type });
+  if (navigator.canShare?.({ files: [file] })) {
+    // A user who closes the dialog wants nothing else.
+    await navigator.share({ files: [file], text }).catch(() => {});
+    return;
+  }
+  const href = URL.createObjectURL(blob);
+  element('a', { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), STORED);
 }
