@@ -1,4 +1,4 @@
-// Screenshots of the pages in SHOTS at three widths, light and dark, in PICTURES or target/pictures, and with the name
+// Screenshots of the pages in SHOTS at the sizes in SIZES, light and dark, in PICTURES or target/pictures, and with the name
 // `readme` the pictures of README.md, which need ImageMagick and an emoji font: `npm run pictures [NAME...]`. Check them.
 
 import assert from 'node:assert/strict';
@@ -19,7 +19,8 @@ const PLACE = process.env.PICTURES ?? join(ROOT, 'target/pictures');
 /** Sizes of the window, and the width of each on the sheet. */
 const SIZES = [
   { width: 360, height: 740, shown: 270 },
-  { width: 768, height: 1024, shown: 400 },
+  { width: 820, height: 1180, shown: 400 },
+  { width: 1366, height: 768, shown: 640 },
   { width: 1920, height: 1080, shown: 900 },
 ];
 
@@ -115,6 +116,71 @@ const SHOTS = [
     },
     wait: 300,
   },
+  {
+    name: 'mastermind-result',
+    path: '',
+    ready: async (person) => {
+      const { page } = person;
+      const room = await hub.open({ game: 'mastermind', seed: 7 });
+      await person.go(`/rooms/${room.id}`);
+      await person.reads('Row 1 of');
+      await page.keyboard.type('1122');
+      await page.keyboard.press('Enter');
+      await person.reads('Row 2 of');
+      await page.getByRole('button', { name: 'Give up' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();
+      await page.getByRole('button', { name: 'New game' }).waitFor();
+    },
+  },
+  {
+    name: 'waiting',
+    path: '',
+    ready: async (person) => {
+      const room = await hub.open({ game: 'robots', players: 4 });
+      await person.owns(room);
+      await person.go(`/rooms/${room.id}`);
+      await person.page.getByRole('heading', { name: '1 of 4 players' }).waitFor();
+    },
+    wait: 300,
+  },
+  {
+    name: 'private',
+    path: '',
+    ready: async (person) => {
+      const room = await hub.open({ game: 'robots', players: 4, room: { name: 'Friday', visibility: 'link' } });
+      await person.owns(room);
+      await person.go(`/j/${room.code}`);
+      await person.page.getByRole('group', { name: 'Join code' }).waitFor();
+    },
+    wait: 300,
+  },
+  {
+    name: 'password',
+    path: '',
+    ready: async (person) => {
+      const room = await hub.open({ game: 'robots', players: 4, room: { visibility: 'word', word: 'xyzzy' } });
+      await person.page.goto(`${hub.address}/rooms/${room.id}`);
+      await person.page.getByLabel(/password/i).waitFor();
+    },
+  },
+  {
+    name: 'leaving',
+    path: '',
+    ready: async (person) => {
+      const room = await hub.open({ game: 'mastermind' });
+      await person.go(`/rooms/${room.id}`);
+      await person.page.locator('.players li.own').waitFor({ state: 'attached' });
+      await person.page.getByText('Rated').first().waitFor();
+      await person.page.getByRole('button', { name: 'Leave' }).click();
+      await person.page.getByRole('dialog', { name: 'Leave this game?' }).waitFor();
+    },
+  },
+  { name: 'controls', path: `/rooms/${nuggets.id}`, ready: async (person) => {
+    await person.reads('left');
+    await person.page.getByRole('button', { name: 'Controls' }).click();
+    await person.page.getByRole('dialog', { name: 'Controls' }).waitFor();
+  } },
+  { name: 'daily', path: '/daily/robots', ready: ({ page }) => page.getByRole('button', { name: 'Play', exact: true }).waitFor() },
   { name: 'puzzles', path: '/mastermind', ready: ({ page }) => page.getByRole('heading', { name: "Today's puzzle" }).waitFor() },
   {
     name: 'learn',
@@ -134,6 +200,30 @@ const SHOTS = [
       await person.go(`/rooms/${room.id}`);
       await person.page.getByRole('region', { name: 'Result' }).waitFor();
     },
+  },
+  {
+    name: 'blackjack-result',
+    path: '',
+    ready: async (person) => {
+      const room = await hub.open({ game: 'blackjack', players: 2, rounds: 1 });
+      await person.go(`/rooms/${room.id}`);
+      guests.push(native.blackjack(room.port, 'Bob'));
+      await person.page.getByRole('button', { name: 'Stand' }).click();
+      await person.page.getByRole('region', { name: 'Result' }).waitFor();
+    },
+    wait: 600,
+  },
+  {
+    name: 'nuggets-result',
+    path: '',
+    ready: async (person) => {
+      const room = await hub.open({ game: 'nuggets', map: 'brawl' });
+      await person.go(`/rooms/${room.id}`);
+      await person.reads('left');
+      await native.nuggets(room.port, 'Bob').over;
+      await person.page.getByRole('region', { name: 'Result' }).waitFor();
+    },
+    wait: 600,
   },
   { name: 'replay', path: '/matches/nuggets-1.1?at=9000', ready: ({ page }) => page.getByText('Ann finds 12').waitFor(), wait: 300 },
   { name: 'players', path: '/players', ready: ({ page }) => page.locator('table').first().waitFor() },
@@ -191,8 +281,8 @@ for (const { name, path, ready, wait } of SHOTS) {
   for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     const pictures = [];
     for (const { width, height, shown } of SIZES) {
-      const touch = width < 500;
-      const person = await Person.come(browser, hub.address, 'Ann', { viewport: { width, height }, colorScheme, hasTouch: touch, isMobile: touch, deviceScaleFactor: touch ? 2 : 1 });
+      const touch = width < 900;
+      const person = await Person.come(browser, hub.address, 'Ann', { viewport: { width, height }, colorScheme, hasTouch: touch, isMobile: touch, deviceScaleFactor: width < 500 ? 2 : 1 });
       await answer(person.page);
       if (path) await person.go(path);
       await ready(person);
