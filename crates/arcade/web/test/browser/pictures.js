@@ -60,8 +60,10 @@ const SHOTS = [
   { name: 'lobby', path: '/', ready: ({ page }) => page.locator('#link[data-state=open]').waitFor(), wait: 800 },
   {
     name: 'nuggets',
-    path: `/rooms/${nuggets.id}`,
+    path: '',
     ready: async (person) => {
+      const room = await hub.open({ game: 'nuggets', map: 'donuts' });
+      await person.go(`/rooms/${room.id}`);
       await person.reads('left');
       for (const key of ['L', 'J', 'H', 'K', 'L']) {
         await person.page.keyboard.press(`Shift+${key}`);
