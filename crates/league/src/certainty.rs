@@ -16,7 +16,10 @@ pub struct Tally {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Order {
     Better,
+    /// Both players came out ahead equally often.
     Equal,
+    /// One player came out ahead more often, but not often enough.
+    Uncertain,
     /// The second player is better on even terms, although rated lower.
     Contrary,
 }
@@ -46,7 +49,8 @@ impl Tally {
         match self.certainty() >= certainty {
             true if self.ahead > self.behind => Order::Better,
             true => Order::Contrary,
-            false => Order::Equal,
+            false if self.ahead == self.behind => Order::Equal,
+            false => Order::Uncertain,
         }
     }
 }
@@ -75,7 +79,9 @@ mod tests {
     fn eight_of_eight_are_certain_and_seven_of_seven_are_not() {
         assert_eq!(tally(8, 0).order(0.95), Order::Better);
         assert_eq!(tally(0, 8).order(0.95), Order::Contrary);
-        assert_eq!(tally(7, 0).order(0.95), Order::Equal);
+        assert_eq!(tally(7, 0).order(0.95), Order::Uncertain);
+        assert_eq!(tally(0, 7).order(0.95), Order::Uncertain);
+        assert_eq!(tally(7, 7).order(0.95), Order::Equal);
     }
 
     #[test]
@@ -86,7 +92,7 @@ mod tests {
             let mut tally = Tally::default();
             wrong += u32::from((0..200).any(|_| {
                 tally.add(if chance.random() { std::cmp::Ordering::Greater } else { std::cmp::Ordering::Less });
-                tally.order(0.95) != Order::Equal
+                matches!(tally.order(0.95), Order::Better | Order::Contrary)
             }));
         }
         assert!(wrong <= 50, "{wrong} of 1,000");

@@ -102,12 +102,14 @@ fn sentence(one: &Row, other: &Row) -> Option<String> {
     // Rounded down, so that a lower certainty is not shown as 100 %.
     let percent = (tally.certainty() * 1000.0).floor() / 10.0;
     let Tally { ahead, behind } = tally;
+    let after = if *matches == 1 { "1 match".to_owned() } else { format!("{matches} matches each") };
     Some(match order {
         Order::Better => format!("{better} is better than {worse} ({ahead} to {behind}, {percent} % certain)"),
-        Order::Equal => {
-            let matches = if *matches == 1 { "1 match".to_owned() } else { format!("{matches} matches each") };
-            format!("{better} and {worse} are equal after {matches} ({ahead} to {behind})")
+        Order::Equal => format!("{better} and {worse} are equal after {after} ({ahead} to {behind})"),
+        Order::Uncertain if ahead > behind => {
+            format!("{better} leads {worse} {ahead} to {behind} after {after}; not yet certain")
         }
+        Order::Uncertain => format!("{worse} leads {better} {behind} to {ahead} after {after}; not yet certain"),
         Order::Contrary => {
             format!("{better} is rated above {worse}, which did better on even terms ({behind} to {ahead})")
         }
@@ -255,7 +257,7 @@ impl<'a> Tallies<'a> {
             row.mean = mean;
             row.next = next.get(at).copied();
             row.place = match at.checked_sub(1).map(|above| next[above].1) {
-                Some(Order::Equal) => rows.last().map_or(1, |above: &Row| above.place),
+                Some(Order::Equal | Order::Uncertain) => rows.last().map_or(1, |above: &Row| above.place),
                 _ => at + 1,
             };
             rows.push(row);
@@ -333,6 +335,32 @@ mod tests {
         );
         let a = &standings.rows[0];
         assert_eq!((a.matches, a.won, a.drawn, a.lost), (9, 0, 9, 0));
+    }
+
+    #[test]
+    fn lead_without_enough_matches_is_not_yet_certain() {
+        let setup = setup("mastermind", &["A", "B"]);
+        // Fewer turns are better.
+        let score = |name: &str| Some(if name == "B" { 4 } else { 5 });
+        let after = |rounds| Standings::new(&setup, &played(&setup, rounds, score), 0.95);
+        assert_eq!(after(1).sentences()[0], "B leads A 1 to 0 after 1 match; not yet certain");
+        let standings = after(7);
+        assert_eq!(standings.sentences()[0], "B leads A 7 to 0 after 7 matches each; not yet certain");
+        assert_eq!(standings.rows.iter().map(|row| row.place).collect::<Vec<_>>(), [1, 1]);
+        assert!(!standings.is_certain());
+        let json = crate::table::json(&setup, &standings, "running");
+        assert_eq!(json["table"][0]["next"]["order"], "uncertain");
+        assert_eq!(after(8).sentences()[0], "B is better than A (8 to 0, 96.4 % certain)");
+    }
+
+    #[test]
+    fn lead_of_the_lower_rated_player_names_that_player() {
+        let setup = setup("mastermind", &["A", "B"]);
+        let standings = Standings::new(&setup, &played(&setup, 1, |_| Some(5)), 0.95);
+        let [mut one, other] = standings.rows.try_into().unwrap();
+        let tally = Tally { ahead: 2, behind: 3 };
+        one.next = Some((tally, tally.order(0.95)));
+        assert_eq!(sentence(&one, &other).unwrap(), "B leads A 3 to 2 after 1 match; not yet certain");
     }
 
     #[test]

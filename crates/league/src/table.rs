@@ -83,6 +83,7 @@ const fn word(order: Order) -> &'static str {
     match order {
         Order::Better => "better",
         Order::Equal => "equal",
+        Order::Uncertain => "uncertain",
         Order::Contrary => "contrary",
     }
 }
