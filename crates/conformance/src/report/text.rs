@@ -1,12 +1,16 @@
 use std::fmt;
 
-use textwrap::{Options, WordSplitter, fill};
+use textwrap::{Options, WordSplitter, core::display_width, fill, wrap};
 
 use super::{Breach, Finding, Message, Outcome, Report, Sender, Verdict, WrongByte, clean};
 
 const INDENT: usize = 16;
 /// Narrower terminals wrap by themselves.
 const NARROWEST: usize = 40;
+/// Lines of a terminal for one line of a conversation.
+const MAX_LINES: usize = 6;
+/// The columns for the text of a message below which continuation lines begin further left.
+const LEAST_TEXT: usize = 24;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
@@ -132,13 +136,32 @@ impl Page {
         for (number, line) in last_output(breach).iter().enumerate() {
             self.field(if number == 0 { "program" } else { "" }, line);
         }
-        for line in conversation(&breach.conversation) {
-            let line = format!("    {line}");
-            let shown = match self.style.width {
-                Some(width) if width >= NARROWEST => line.chars().take(width).collect(),
-                _ => line,
-            };
-            self.line(&shown);
+        let column = channel_width(&breach.conversation);
+        for message in &breach.conversation {
+            let picture = message.text.starts_with("DISPLAY\n");
+            let text_lines = message.text.lines().count().max(1);
+            for (number, line) in message_lines(message, column).into_iter().enumerate() {
+                let line = format!("    {line}");
+                match self.style.width {
+                    Some(width) if width >= NARROWEST && picture && number < text_lines => {
+                        self.line(&cut(&line, width));
+                    }
+                    Some(width) if width >= NARROWEST => self.hanging(&line, width, 4 + front_width(message, column)),
+                    _ => self.line(&line),
+                }
+            }
+        }
+    }
+
+    // Wraps at words, with continuation lines two columns right of the message's text.
+    fn hanging(&mut self, line: &str, width: usize, indent: usize) {
+        let indent = if indent + 2 + LEAST_TEXT <= width { indent + 2 } else { 8 };
+        let indent = " ".repeat(indent);
+        let options = Options::new(width).word_splitter(WordSplitter::NoHyphenation).subsequent_indent(&indent);
+        let lines = wrap(line, options);
+        for (number, line) in lines.iter().take(MAX_LINES).enumerate() {
+            let more = number + 1 == MAX_LINES && lines.len() > MAX_LINES;
+            self.line(&if more { cut(&format!("{line} \u{2026}"), width) } else { line.to_string() });
         }
     }
 
@@ -202,15 +225,44 @@ pub(super) fn last_output(breach: &Breach) -> Vec<String> {
 
 /// In columns: seconds, connection, sender, message.
 pub(super) fn conversation(messages: &[Message]) -> Vec<String> {
-    let width = messages.iter().map(|message| message.channel.chars().count()).max().unwrap_or(0);
+    let width = channel_width(messages);
     messages.iter().flat_map(|message| message_lines(message, width)).collect()
+}
+
+fn channel_width(messages: &[Message]) -> usize {
+    messages.iter().map(|message| message.channel.chars().count()).max().unwrap_or(0)
+}
+
+// A cut line ends with an ellipsis.
+fn cut(line: &str, width: usize) -> String {
+    if display_width(line) <= width {
+        return line.to_owned();
+    }
+    let (mut shown, mut used) = (String::new(), 1);
+    for letter in line.chars() {
+        used += display_width(letter.encode_utf8(&mut [0; 4]));
+        if used > width {
+            break;
+        }
+        shown.push(letter);
+    }
+    shown + "\u{2026}"
+}
+
+fn front(message: &Message, width: usize) -> String {
+    let Message { at_ms, channel, sender, .. } = message;
+    let (seconds, millis, channel, sender) = (at_ms / 1000, at_ms % 1000, clean(channel), sender.word());
+    format!("{seconds:>4}.{millis:03} s  {channel:<width$}  {sender:<7}  ")
+}
+
+fn front_width(message: &Message, width: usize) -> usize {
+    front(message, width).chars().count()
 }
 
 /// `width` is that of the connection's column, in characters.
 pub(crate) fn message_lines(message: &Message, width: usize) -> Vec<String> {
-    let Message { at_ms, channel, sender, text, bytes, wrong } = message;
-    let (seconds, millis, channel, sender) = (at_ms / 1000, at_ms % 1000, clean(channel), sender.word());
-    let front = format!("{seconds:>4}.{millis:03} s  {channel:<width$}  {sender:<7}  ");
+    let Message { text, bytes, wrong, .. } = message;
+    let front = front(message, width);
     let gap = " ".repeat(front.chars().count());
     let text = clean(text);
     let mut lines: Vec<String> = text.lines().map(|line| format!("{gap}{line}")).collect();

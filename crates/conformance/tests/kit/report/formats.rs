@@ -212,6 +212,39 @@ fn text_at_a_terminal_is_wrapped_and_coloured() {
 }
 
 #[test]
+fn conversation_at_a_terminal_is_wrapped_at_words() {
+    let conversation = |text: &str, width| {
+        let mut report = hostile();
+        let wrong = None;
+        report.rules.truncate(2);
+        let message = Message { channel: "seat 1".into(), bytes: None, wrong, ..message(text) };
+        report.rules[1].breaches.truncate(1);
+        report.rules[1].breaches[0] = Breach { conversation: vec![message], ..report.rules[1].breaches[0].clone() };
+        let shown = report.text(Style { width: Some(width), colour: false });
+        let lines = shown.lines().skip_while(|line| !line.contains("1.234 s  seat 1"));
+        lines.take_while(|line| !line.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let text = "expected a digit of the score but the message ended immediately";
+    assert_eq!(
+        conversation(text, 60),
+        [
+            "       1.234 s  seat 1  program  expected a digit of the",
+            "                                   score but the message",
+            "                                   ended immediately",
+        ]
+    );
+    assert_eq!(conversation(text, 40)[1], "        expected a digit of the score", "a narrow window");
+    let long = conversation(&"words without an end ".repeat(60), 60);
+    assert_eq!(long.len(), 6);
+    assert!(long[5].ends_with('…') && long.iter().all(|line| line.chars().count() <= 60), "{long:#?}");
+    // Rows of a map stay in their columns.
+    let map = conversation(&format!("DISPLAY\n{}\n{}", "+ ".repeat(30), "| ".repeat(5)), 60);
+    assert_eq!(map.len(), 3);
+    assert_eq!((map[1].chars().count(), map[1].ends_with('…')), (60, true));
+    assert_eq!(map[2].trim_start(), "| | | | |");
+}
+
+#[test]
 fn failed_advice_is_noted_and_untested_rules_neither_pass_nor_fail() {
     let report = |rules: Vec<Finding>| Report { rules, ..hostile() };
     let kept = || finding("one", Basis::Protocol, 3, Verdict::Passed);
