@@ -18,7 +18,7 @@ use ratatui::{
     style::{Color, Modifier, Style},
     widgets::{Block, Widget},
 };
-use termkit::{Camera, Footer, GridView, Header, Overlay, Palette, Tone, TooSmall};
+use termkit::{Camera, Footer, GridView, Header, Overlay, Palette, Title, Tone, TooSmall};
 
 use self::panel::Panel;
 use crate::{
@@ -35,8 +35,10 @@ const SCROLL: (i32, i32) = (8, 4);
 const ROOMY: u16 = 12;
 /// In the status line if it has room, and there is no line for keys.
 const HINT: &str = "? keys  Q leave";
-/// With this many spare rows, the last line shows keys.
-const FOOTER_FROM: u16 = 4;
+/// Spare rows for the panel: the frame of the map above and below, and the keys.
+const PANEL_FROM: u16 = 4;
+/// In rows: a window from which a larger map is scrolled above the standings and the keys.
+const SCROLLED_FROM: u16 = 12;
 const GAP: u16 = 2;
 
 /// The state of the display besides the client: the visible part of the map, the help, the results.
@@ -99,7 +101,7 @@ impl View {
         self.seen.update(client);
         self.total = self.total.max(client.remaining().saturating_add(client.purse()));
         let focus = client.position().map(|place| Position::new(place.col, place.row));
-        self.camera.follow(grid(client), map_window(window), focus);
+        self.camera.follow(grid(client), self.layout(grid(client), window).map, focus);
     }
 
     pub(crate) fn set_verdict(&mut self, verdict: Option<Verdict>) {
@@ -112,7 +114,8 @@ impl View {
     /// Scrolls the visible part of the map.
     pub fn scroll(&mut self, client: &Client, direction: Direction) {
         let (rows, columns) = direction.delta();
-        self.camera.scroll(grid(client), map_window(self.window), columns * SCROLL.0, rows * SCROLL.1);
+        let map = self.layout(grid(client), self.window).map;
+        self.camera.scroll(grid(client), map, columns * SCROLL.0, rows * SCROLL.1);
     }
 
     pub(crate) fn context(&self, client: &Client) -> Context {
@@ -148,6 +151,21 @@ impl View {
         (self.window.width < needed.width || self.window.height < needed.height).then_some(needed)
     }
 
+    fn layout(&self, grid: Size, window: Size) -> Layout {
+        let height = window.height.saturating_sub(1);
+        let spare = height.checked_sub(grid.height);
+        let beside = spare.is_some_and(|spare| spare >= PANEL_FROM)
+            && window.width >= grid.width.saturating_add(2 + GAP + Panel::WIDTH)
+            && self.verdict.is_none();
+        let (line, footer) = match spare {
+            _ if !self.hint || grid == Size::ZERO => (false, false),
+            Some(spare) => (spare >= 1 && !beside, spare >= 2),
+            None => (window.height >= SCROLLED_FROM, window.height >= SCROLLED_FROM),
+        };
+        let map = Size::new(window.width, height - u16::from(line) - u16::from(footer));
+        Layout { map, beside: beside && footer, line, footer }
+    }
+
     fn style(&self, shown: u8, visible: bool) -> Style {
         let (colour, modifier) = match (shown, visible) {
             (SELF, _) => (Color::LightGreen, Modifier::BOLD | Modifier::REVERSED),
@@ -162,6 +180,18 @@ impl View {
         };
         self.palette.style(colour, modifier)
     }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Layout {
+    /// The window of the map, between the status line and the lines below.
+    map: Size,
+    /// The panel with the standings is beside the map.
+    beside: bool,
+    /// The standings are in the line below the map.
+    line: bool,
+    /// The keys are in the last line.
+    footer: bool,
 }
 
 /// One picture of a [`View`].
@@ -184,7 +214,8 @@ impl Widget for &Picture<'_> {
             }
             return;
         }
-        let (grid, window) = (grid(client), map_window(area.as_size()));
+        let grid = grid(client);
+        let Layout { map: window, beside, line, footer } = view.layout(grid, area.as_size());
         let display = client.display();
         let cell = |x: u16, y: u16| {
             let offset = usize::from(y) * (usize::from(grid.width) + 1) + usize::from(x);
@@ -192,11 +223,8 @@ impl Widget for &Picture<'_> {
             let visible = u16::try_from(offset).is_ok_and(|offset| view.seen.is_visible(Cell(offset), shown));
             [(shown, view.style(shown, visible))]
         };
-        let footer = view.hint && grid != Size::ZERO && window.height >= grid.height.saturating_add(FOOTER_FROM);
-        let below = Rect::new(area.x, area.y.saturating_add(1), window.width, window.height - u16::from(footer));
+        let below = Rect::new(area.x, area.y.saturating_add(1), window.width, window.height);
         let panel = Panel { palette: view.palette, client, total: view.total };
-        let beside =
-            footer && window.width >= grid.width.saturating_add(2 + GAP + Panel::WIDTH) && view.verdict.is_none();
         let room = below.width - if beside { GAP + Panel::WIDTH } else { 0 };
         let mut map_area = in_the_middle(Rect { width: room, ..below }, grid);
         if beside {
@@ -214,12 +242,23 @@ impl Widget for &Picture<'_> {
         GridView::new(grid, view.camera, cell).render(map_area, buffer);
         let status = client.status_at(&view.place, now, usize::from(area.width));
         let marks = view.camera.marks(grid, window);
-        let header = Header::new(view.palette, None).fact(status).right(marks, Tone::Plain);
+        let shows_fact = view.hint || *client.participant() == Participant::Spectator;
+        let fact = if shows_fact && client.is_joined() && !beside && !line { panel.fact() } else { String::new() };
+        // As part of the status, the standings precede the title.
+        let both = format!("{status}  {fact}");
+        let hint = if view.hint && !footer { HINT.len() + usize::from(GAP) } else { 0 };
+        let fits = !fact.is_empty() && both.chars().count() + hint <= usize::from(area.width);
+        let title = view.hint.then_some(Title::NUGGETS);
+        let header = Header::new(view.palette, title).fact(if fits { both } else { status }).right(marks, Tone::Plain);
         let (connection, tone) = connection(client, now);
         match (footer, view.hint && view.verdict.is_none()) {
             (true, _) => header.right(connection, tone).render(area, buffer),
             (false, true) => header.right(HINT, Tone::Plain).render(area, buffer),
             (false, false) => header.render(area, buffer),
+        }
+        if line && view.verdict.is_none() {
+            let place = Rect { y: below.bottom(), height: 1, ..area };
+            panel.line(usize::from(area.width)).render(place, buffer);
         }
         if footer && view.verdict.is_none() {
             let place = Rect { y: area.bottom() - 1, height: 1, ..area };
@@ -258,10 +297,6 @@ fn in_the_middle(area: Rect, grid: Size) -> Rect {
 // Zero before the size has been received.
 fn grid(client: &Client) -> Size {
     client.size().map_or(Size::ZERO, |(rows, cols)| Size::new(cols, rows))
-}
-
-const fn map_window(window: Size) -> Size {
-    Size::new(window.width, window.height.saturating_sub(1))
 }
 
 /// Distinguishes the cells that the player sees now from those that it remembers.

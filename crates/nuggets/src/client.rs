@@ -132,6 +132,11 @@ impl Client {
         self.remaining
     }
 
+    /// Nuggets that a spectator saw each player collect, by letter, and those without a visible collector.
+    pub fn purses(&self) -> (Vec<(Letter, u32)>, u32) {
+        (self.purses.entries().collect(), self.purses.unknown)
+    }
+
     /// The last DISPLAY: `rows * (columns + 1)` bytes of printable ASCII, each row ending in a newline; empty at first.
     pub fn display(&self) -> &[u8] {
         &self.display

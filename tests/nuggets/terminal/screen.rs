@@ -4,11 +4,12 @@ use testkit::terminal::Terminal;
 use super::support::{MAP, Server, leave, path};
 
 const STATUS: &str = "Player A has 0 nuggets (250 nuggets unclaimed).";
-const HINT: &str = "? keys  Q leave";
 
 // In a window of 80 columns.
 fn status(text: &str) -> String {
-    if text.len() + 2 + HINT.len() <= 80 { format!("{text:0$}{HINT}", 80 - HINT.len()) } else { text.to_owned() }
+    let (title, online) = (" NUGGETS   ", "online");
+    let space = 80 - title.len() - online.len();
+    format!("{title}{}", if text.len() + 2 <= space { format!("{text:space$}{online}") } else { text.to_owned() })
 }
 
 // In a window of 80 columns, with the map centred.

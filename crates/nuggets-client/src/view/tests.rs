@@ -79,12 +79,13 @@ fn key_hints_are_shown_if_there_is_room() {
     let (client, mut view) = (player(), view().taking_part("here".to_owned()));
     let shown = screen(&mut view, &client, 80, 24);
     let status = "Player A has 0 nuggets (250 nuggets unclaimed).";
-    assert_eq!(shown[0], format!("{status:74}online"));
+    assert_eq!(shown[0], format!(" NUGGETS   {status:63}online"));
     assert_eq!(shown[23], "hjkl move   HJKL run   yubn diagonally   ? keys   Q leave");
     let shown = screen(&mut view, &client, 80, 8);
-    assert_eq!(shown[0], format!("{status:65}? keys  Q leave"));
-    assert_eq!(shown[7], "");
-    assert_eq!(screen(&mut view, &client, 60, 8)[0], status);
+    assert_eq!(shown[0], format!(" NUGGETS   {status:54}? keys  Q leave"));
+    assert_eq!(shown[7], "You (A) 0 · Others 0 · in sight B C");
+    assert_eq!(screen(&mut view, &client, 60, 8)[0], format!(" NUGGETS   {status}"));
+    assert_eq!(screen(&mut view, &client, 56, 8)[0], status);
     assert_eq!(screen(&mut view, &client, 38, 4)[0], "A 0 gold, 250 left  ? keys  Q leave  v");
 }
 
@@ -99,7 +100,86 @@ fn standings_are_beside_the_map() {
         |text: &str| shown.iter().position(|row| row.contains(text)).unwrap_or_else(|| panic!("{text}: {shown:#?}"));
     assert!(row("Gold") < row("Others     120  ████████████") && row("Others") < row("You (A)     30  ███"));
     assert!(row("You (A)") < row("Left       100  ██████████") && row("Left") < row("In sight B C"));
-    assert!(!screen(&mut view, &client, 46, 24).concat().contains("Others"));
+    let narrow = screen(&mut view, &client, 46, 24);
+    assert!(!narrow.concat().contains("Others     120"), "{narrow:#?}");
+    assert_eq!(narrow[22], "Others 120 · You (A) 30 · in sight B C");
+}
+
+// A player at the first room spot of a map, with 30 of 150 collected nuggets.
+fn on_map(map: &str) -> Client {
+    let mut client = client(ann(), &map.replacen('.', "@", 1).lines().collect::<Vec<_>>());
+    client.receive(Time::ZERO, b"GOLD 0 30 100").unwrap();
+    client
+}
+
+const MAIN: &str = include_str!("../../../../maps/main.txt");
+const WARREN: &str = include_str!("../../../../maps/warren.txt");
+const CONTINENT: &str = include_str!("../../../../maps/continent.txt");
+
+#[test]
+fn standings_are_shown_at_every_window_of_80_by_24_or_more() {
+    for (name, map, width, height, panel) in [
+        ("main", MAIN, 80, 24, false),
+        ("main", MAIN, 120, 40, true),
+        ("warren", WARREN, 80, 24, false),
+        ("warren", WARREN, 120, 40, false),
+        ("continent", CONTINENT, 80, 24, false),
+        ("continent", CONTINENT, 120, 40, false),
+        ("warren", WARREN, 140, 45, true),
+    ] {
+        let (client, mut view) = (on_map(map), view().taking_part("here".to_owned()));
+        view.total = 250;
+        let shown = screen(&mut view, &client, width, height);
+        let last = usize::from(height) - 1;
+        let what = format!("{name} at {width} x {height}: {shown:#?}");
+        assert!(shown[0].starts_with(" NUGGETS   Player A has 30 nuggets") && shown[0].contains("  online"), "{what}");
+        assert!(shown[last].contains("? keys   Q leave"), "{what}");
+        assert_eq!(shown.iter().any(|row| row.contains("Others     120")), panel, "{what}");
+        assert_eq!(shown[last - 1] == "Others 120 · You (A) 30", !panel, "{what}");
+        assert!(shown[1..last - 1].concat().contains('@'), "{what}");
+    }
+}
+
+#[test]
+fn compact_standings_highlight_the_own_entry() {
+    let (client, mut view) = (on_map(MAIN), view().taking_part("here".to_owned()));
+    view.total = 250;
+    let terminal = terminal(&mut view, &client, 80, 24);
+    let reversed = |x: u16| terminal.backend().buffer()[(x, 22)].modifier.contains(Modifier::REVERSED);
+    assert_eq!((0..80).filter(|&x| reversed(x)).collect::<Vec<_>>(), (13..23).collect::<Vec<_>>());
+}
+
+#[test]
+fn standings_are_in_the_status_line_without_a_spare_row() {
+    let (client, mut view) = (on_map(&MAP.join("\n")), view().taking_part("here".to_owned()));
+    view.total = 250;
+    let shown = screen(&mut view, &client, 90, 7);
+    assert!(shown[0].contains("(100 nuggets unclaimed).  Others 120"), "{shown:#?}");
+    assert_eq!(shown[6].trim_start(), MAP[5]);
+}
+
+#[test]
+fn compact_standings_of_a_spectator_are_cut_with_a_count() {
+    let mut rows = vec!["A*.B*.C*.D*.".to_owned()];
+    let mut client = client(Participant::Spectator, &[&rows[0]]);
+    for (number, gold) in [(0, 30), (1, 60), (2, 12), (3, 5)] {
+        let mut row = rows.last().unwrap().clone();
+        row.replace_range(3 * number..3 * number + 2, &format!(".{}", ["A", "B", "C", "D"][number]));
+        let left = client.remaining() - gold;
+        client.receive(Time::ZERO, format!("GOLD 0 0 {left}").as_bytes()).unwrap();
+        client.receive(Time::ZERO, format!("DISPLAY\n{row}\n").as_bytes()).unwrap();
+        rows.push(row);
+    }
+    let mut view = view().taking_part("here".to_owned());
+    let mut line = |width| screen(&mut view, &client, width, 5)[3].clone();
+    assert_eq!(line(80), "B 60 · A 30 · C 12 · D 5 · in sight A B C D");
+    assert_eq!(line(30), "B 60 · A 30 · C 12 · D 5");
+    assert_eq!(line(20), "B 60 · A 30 · +2");
+    let shown = screen(&mut view, &client, 80, 3);
+    assert!(shown[0].contains("143 nuggets unclaimed."), "{shown:#?}");
+    assert!(!shown[0].contains("Seen") && shown[2].starts_with("B 60"), "{shown:#?}");
+    let shown = screen(&mut view, &client, 80, 2);
+    assert!(shown[0].contains("Seen: B 60, A 30, C 12, D 5"), "{shown:#?}");
 }
 
 #[test]

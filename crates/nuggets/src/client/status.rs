@@ -77,13 +77,6 @@ impl Client {
             }
             Phase::Joining { .. } | Phase::Over => {}
         }
-        self.note.as_deref().map(Cow::Borrowed).or_else(|| self.purses_note().map(Cow::Owned))
-    }
-
-    fn purses_note(&self) -> Option<String> {
-        let unknown = Some(self.purses.unknown).filter(|&unknown| unknown > 0);
-        let purses = self.purses.entries().map(|(letter, purse)| format!("{letter} {purse}"));
-        let all: Vec<String> = purses.chain(unknown.map(|unknown| format!("? {unknown}"))).collect();
-        (self.participant == Participant::Spectator && !all.is_empty()).then(|| format!("Seen: {}", all.join(", ")))
+        self.note.as_deref().map(Cow::Borrowed)
     }
 }

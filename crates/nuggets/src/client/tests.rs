@@ -317,11 +317,13 @@ fn spectator_detects_a_closed_port() {
 }
 
 #[test]
-fn spectator_status_credits_visible_collectors() {
+fn spectator_credits_visible_collectors() {
     let mut client = spectator();
     receive_all(&mut client, &[b"GOLD 0 0 243", b"DISPLAY\n.A.\nB #\n"]);
-    assert_eq!(client.purses.entries().map(|(letter, purse)| (letter.byte(), purse)).collect::<Vec<_>>(), [(b'A', 7)]);
-    assert_eq!(client.status(START), "Spectator: 243 nuggets unclaimed.  Seen: A 7");
+    assert_eq!(client.purses(), (vec![(Letter::from_byte(b'A').unwrap(), 7)], 0));
+    assert_eq!(client.status(START), "Spectator: 243 nuggets unclaimed.");
+    receive_all(&mut client, &[b"GOLD 0 0 240", b"DISPLAY\n.A.\nB #\n"]);
+    assert_eq!(client.purses().1, 3);
 }
 
 #[test]
