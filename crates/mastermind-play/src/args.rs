@@ -42,7 +42,7 @@ for wrong usage.";
 #[derive(Debug, Clone, Parser)]
 #[command(name = "mastermind-play", version, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Args {
-    /// Play on panels, in a window of 76 columns and 18 rows or more
+    /// Play on panels, in a window of 60 columns and 18 rows or more
     #[arg(long)]
     panel: bool,
 

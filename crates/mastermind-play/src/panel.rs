@@ -3,6 +3,7 @@
 mod layout;
 mod log;
 mod look;
+mod result;
 mod state;
 mod table;
 #[cfg(test)]

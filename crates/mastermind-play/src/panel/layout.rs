@@ -2,14 +2,17 @@
 //!
 //! | window | pegs | answers |
 //! | --- | --- | --- |
-//! | from 76 x 18 | one cell each, one row per guess without blank rows | beside the guesses |
-//! | from 90 x 26 | one cell each, as in the original program | below the guesses; beside them with 108 columns or more |
+//! | from 60 x 18 | one cell each, one row per guess without blank rows | beside the guesses |
+//! | from 80 x 18 | two columns, one row per guess without blank rows | beside the guesses |
+//! | from 90 x 26 | one cell each, as in the original program | below the guesses |
+//! | from 108 x 26 | two columns | beside the guesses |
 //! | from 120 x 32 | three columns | beside the guesses |
 //! | from 160 x 52 | five columns and three rows | beside the guesses |
 //!
 //! A window with two more rows has the lines of the common frame around the panels.
 //!
-//! The explanations are beside the board, and the messages below or, in a wide window, beside them.
+//! The explanations are beside the board, and the messages below or, in a wide window, beside them. Below 72 columns,
+//! the explanations are shorter, and the lifelines are in the frame of the board.
 
 use mastermind::code::MAX_LENGTH;
 use ratatui::{
@@ -20,11 +23,13 @@ use termkit::Overlay;
 
 use crate::panel::state::{HELP, Menu};
 
-pub(crate) const SIZE: Size = Size::new(76, 18);
+pub(crate) const SIZE: Size = Size::new(60, 18);
 /// The original program's size, whose layout larger windows use, up to the sizes with larger pegs.
 pub(super) const CLASSIC: Size = Size::new(90, 26);
 /// In columns: the classic layout with room beside the guesses.
 const WIDE: u16 = 108;
+/// In columns: room for pegs of two columns.
+const LARGER: u16 = 80;
 /// For an answer beside the guesses, in columns.
 const ANSWER: u16 = 17;
 /// In columns: room beside the board for explanations and messages side by side.
@@ -51,8 +56,12 @@ impl Panels {
             (Size::new(5, 3), 4, true)
         } else if is(120, 32) {
             (Size::new(3, 1), 2, true)
+        } else if is(WIDE, CLASSIC.height) {
+            (Size::new(2, 1), 2, true)
         } else if is(CLASSIC.width, CLASSIC.height) {
-            (Size::new(1, 1), 2, area.width >= WIDE)
+            (Size::new(1, 1), 2, false)
+        } else if area.width >= LARGER {
+            (Size::new(2, 1), 1, true)
         } else {
             (Size::new(1, 1), 1, true)
         };
@@ -165,8 +174,23 @@ impl MenuPlaces {
 
 pub(super) const ANSWERS: [(&str, &str); 2] =
     [("RED", ": right digit, right place."), ("WHITE", ": right digit, wrong place.")];
-const COLUMNS: u16 = 4;
-pub(super) const PEGS: u16 = 8 / COLUMNS;
+/// For a folded panel.
+pub(super) const SHORT_ANSWERS: [(&str, &str); 2] = [("RED", ": right place"), ("WHITE", ": wrong place")];
+
+/// Whether a panel of this width has short explanations, and two pegs a row.
+pub(super) const fn is_folded(width: u16) -> bool {
+    width < 38
+}
+
+const fn columns(width: u16) -> u16 {
+    if is_folded(width) { 2 } else { 4 }
+}
+
+/// Rows of pegs in a panel of this width.
+pub(super) const fn peg_rows(width: u16) -> u16 {
+    8 / columns(width)
+}
+
 /// A lower bound on the lines of keys.
 const KEYS: u16 = 10;
 /// A narrower panel has a row for each part of an answer.
@@ -174,7 +198,7 @@ const WIDE_GUIDE: u16 = 68;
 
 /// Includes the keys if `spare` rows are enough for them.
 pub(super) fn guide_height(width: u16, spare: u16) -> u16 {
-    let least = 2 + PEGS + answers(width);
+    let least = 2 + peg_rows(width) + answers(width);
     let keys = if spare > least + KEYS { 1 + keys(width).len() } else { 0 };
     let keys = u16::try_from(keys).unwrap_or(u16::MAX);
     if least + keys <= spare { least + keys } else { least }
@@ -190,8 +214,9 @@ pub(super) fn keys(width: u16) -> Vec<Line<'static>> {
 }
 
 pub(super) fn place(guide: Rect, peg: usize) -> Rect {
-    let (number, width) = (u16::try_from(peg).unwrap_or(u16::MAX), guide.width.saturating_sub(2) / COLUMNS);
-    Rect::new(guide.x + 1 + number % COLUMNS * width, guide.y + 1 + number / COLUMNS, width, 1)
+    let (number, columns) = (u16::try_from(peg).unwrap_or(u16::MAX), columns(guide.width));
+    let width = guide.width.saturating_sub(2) / columns;
+    Rect::new(guide.x + 1 + number % columns * width, guide.y + 1 + number / columns, width, 1)
 }
 
 #[cfg(test)]
@@ -215,7 +240,10 @@ mod tests {
                 assert!(guide.height >= guide_height(guide.width, 0), "{area}: {panels:?}");
                 assert!(panels.history_row(9) + peg.height < history.bottom(), "{area}: {panels:?}");
                 assert!(panels.answer(9).x + ANSWER - 3 <= history.right(), "{area}: {panels:?}");
-                assert!(log.width >= 40 && panels.submit().right() < guess.right(), "{area}: {panels:?}");
+                assert!(
+                    log.width >= 26 && log.height >= 6 && panels.submit().right() < guess.right(),
+                    "{area}: {panels:?}"
+                );
                 for position in 0..COUNT {
                     assert_eq!(panels.position_at(panels.middle(position)), Some(usize::from(position)));
                 }

@@ -123,6 +123,11 @@ impl Table {
         Some(if self.state == State::Set { duel.setter() } else { duel.guesser })
     }
 
+    /// Of the first and the second player of a duel.
+    pub(super) fn duel_outcomes(&self) -> Option<[Option<Outcome>; 2]> {
+        self.duel.map(|duel| duel.outcomes)
+    }
+
     fn rules(&self) -> Option<Rules> {
         self.round.as_ref().map(|round| round.game().rules()).or(self.duel.map(|duel| duel.rules))
     }

@@ -17,9 +17,10 @@ use termkit::{Depth, Footer, Header, Mouse, Overlay, Palette, RETURN, Title, Too
 use crate::{
     BAR,
     panel::{
-        layout::{ANSWERS, MenuPlaces, PEGS, Panels, SIZE, answers, keys, place},
+        layout::{ANSWERS, MenuPlaces, Panels, SHORT_ANSWERS, SIZE, answers, is_folded, keys, peg_rows, place},
         log::Tone,
         look::{Role, name, style},
+        result::MatchResult,
         state::{HELP, LIFELINE, Menu, Overlaid, State, Symbol, Target},
         table::Table,
     },
@@ -156,7 +157,10 @@ impl<'a> View<'a> {
         self.frame(buffer, panels.history, "");
         self.frame(buffer, panels.log, "THE MASTERMIND");
         self.guess(buffer, panels);
-        self.guide(buffer, panels);
+        match MatchResult::of(self.table) {
+            Some(result) => result.render(panels.guide, buffer),
+            None => self.guide(buffer, panels),
+        }
         self.history(buffer, panels);
         self.messages(buffer, panels);
         self.standing(buffer, panels);
@@ -423,9 +427,10 @@ impl View<'_> {
             self.pegs(buffer, Size::new(width, 1), Position::new(place.x + 1, place.y), &[Cell::Peg(peg)], None);
             self.put(buffer, place.x + width + 2, place.y, name(self.depth, peg), Role::Plain);
         }
-        let first = guide.y + 1 + PEGS;
+        let first = guide.y + 1 + peg_rows(guide.width);
+        let explained = if is_folded(guide.width) { SHORT_ANSWERS } else { ANSWERS };
         let (rows, mut x) = (answers(guide.width), guide.x + 2);
-        for ((part, meaning), row) in ANSWERS.into_iter().zip(0..) {
+        for ((part, meaning), row) in explained.into_iter().zip(0..) {
             let role = if row == 0 { Role::Red } else { Role::Plain };
             let y = first + row.min(rows - 1);
             let end = self.put(buffer, x, y, part, role);
@@ -482,8 +487,10 @@ impl View<'_> {
         }
         self.frame(buffer, places.tip, "Helpful Tip!");
         // At column 18 as in the original program, or further left in a narrow window.
-        let (row, most) = (places.tip.y + places.tip.height / 3, places.tip.right().saturating_sub(1));
-        for (row, line) in (row..).zip(TIP) {
+        let (most, room) = (places.tip.right().saturating_sub(1), usize::from(places.tip.width.saturating_sub(2)));
+        let lines: Vec<&str> = TIP.iter().flat_map(|line| wrap(line, room)).collect();
+        let above = if lines.len() > TIP.len() { 1 } else { places.tip.height / 3 };
+        for (row, line) in (places.tip.y + above..places.tip.bottom() - 1).zip(lines) {
             let left = most.saturating_sub(u16::try_from(line.len()).unwrap_or(u16::MAX));
             self.put(buffer, places.column(18).min(left), row, line, Role::Message);
         }
@@ -521,20 +528,31 @@ impl View<'_> {
             Some(Outcome::Won(turns)) => format!("won in {turns}/{TURNS}"),
             Some(Outcome::Lost(_)) => "lost".into(),
         };
-        let row = format!(" {row}{hints} ");
         let known = format!(" code {} ", game.hint_code());
+        // Between the corners, each text has a line of the frame at its side.
+        let fits = |row: &String| row.len() + known.len() + 4 <= usize::from(panel.width);
+        let rows = [format!(" {row}{hints} "), format!(" {row} "), format!(" {} ", row.trim_start_matches("row "))];
+        let row = rows.iter().find(|row| fits(row)).unwrap_or(&rows[2]);
         // A narrow frame omits the title in favour of information.
         let free = usize::from(panel.width).saturating_sub(TITLE_WIDTH) / 2;
         if row.len() + 2 > free || known.len() + 2 > free {
             let line = "─".repeat(usize::from(panel.width - 2));
             self.put(buffer, panel.x + 1, panel.y, &line, Role::Quiet);
         }
-        self.put(buffer, panel.x + 2, panel.y, &row, Role::Plain);
-        let known_width = u16::try_from(known.len()).unwrap_or(0);
-        self.put(buffer, panel.right() - known_width - 2, panel.y, &known, Role::Plain);
+        self.put(buffer, panel.x + 2, panel.y, row, Role::Plain);
+        if fits(row) {
+            let known_width = u16::try_from(known.len()).unwrap_or(0);
+            self.put(buffer, panel.right() - known_width - 2, panel.y, &known, Role::Plain);
+        }
+        // The frame of folded panels is too narrow.
+        let (panel, width, keys) = if is_folded(panel.width) {
+            (panels.history, usize::from(panels.history.width.saturating_sub(4)), 0)
+        } else {
+            (panel, width, KEYS.len())
+        };
         if game.outcome().is_some() {
             let over = self.table.state == State::Over && !self.quiet && !self.framed;
-            let room = width - KEYS.len();
+            let room = width - keys;
             if let Some(again) = AGAIN.iter().find(|again| over && again.len() <= room) {
                 self.put(buffer, panel.x + 2, bottom, again, Role::Plain);
             }
@@ -549,7 +567,7 @@ impl View<'_> {
             lifelines.join(if long { "; " } else { "  " })
         });
         let forms = [format!(" lifelines: {long} "), format!(" {long} "), format!(" {short} ")];
-        let fitting = forms.iter().find(|form| form.len() + KEYS.len() <= width);
+        let fitting = forms.iter().find(|form| form.len() + keys <= width);
         self.put(buffer, panel.x + 2, bottom, fitting.unwrap_or(&forms[2]), Role::Plain);
     }
 }

@@ -280,7 +280,7 @@ fn all_depths_show_the_same_digits() {
 fn a_larger_window_has_the_answer_beside_the_guess() {
     let table = after(table(), "\n1234\n");
     let rows = screen(&table, 110, 30);
-    assert!(rows[7].starts_with("│1│2│3│4▏* * * *   RED 0  WHITE 3│"), "{rows:#?}");
+    assert!(rows[7].starts_with("│ 1│ 2│ 3│ 4▏ *  *  *  *   RED 0  WHITE 3│"), "{rows:#?}");
     assert!(rows[0].starts_with(" MASTERMIND   Turn 2 of 10") && rows[29].contains("? keys   Esc Esc menu"));
     assert!(rows[28].starts_with('└') && rows[28].ends_with('┘'), "{rows:#?}");
     assert_eq!(rows[1].chars().count(), 110);
@@ -289,18 +289,23 @@ fn a_larger_window_has_the_answer_beside_the_guess() {
 
 #[test]
 fn a_small_window_has_everything() {
-    for (width, height) in [(80, 24), (89, 26), (76, 18)] {
+    for (width, height) in [(80, 24), (89, 26), (76, 18), (60, 18), (66, 24)] {
         let mut table = after(asking(), "\n");
         let wrapped = screen(&table, width, height).join("\n");
-        assert!(wrapped.contains("How long should the code be?") && wrapped.contains("4 5 6 7 8"), "{wrapped}");
+        assert!(wrapped.contains("How long should the code") && wrapped.contains("4 5 6 7 8"), "{wrapped}");
         press(&mut table, "]\n\n11223344\n99999999\n2\n1234");
         let rows = screen(&table, width, height);
         let text = rows.join("\n");
         let top = usize::from(text.starts_with(" MASTERMIND"));
         assert_eq!(top, usize::from(height > 18), "{text}");
-        assert!(rows[6 + top].starts_with("│1│1│2│2│3│3│4│4▏  RED "), "{text}");
-        assert!(rows[7 + top..9 + top].iter().all(|row| row.starts_with("│L I F E L I N E")), "{text}");
-        assert!(rows.iter().any(|row| row.contains(" row 4/10 ") && row.contains(" code ")), "{text}");
+        let [guess, letters] = if width < 80 {
+            ["│1│1│2│2│3│3│4│4▏  RED ", "│L I F E L I N E"]
+        } else {
+            ["│ 1│ 1│ 2│ 2│ 3│ 3│ 4│ 4▏  RED ", "│ L  I  F  E  L  I  N  E"]
+        };
+        assert!(rows[6 + top].starts_with(guess), "{text}");
+        assert!(rows[7 + top..9 + top].iter().all(|row| row.starts_with(letters)), "{text}");
+        assert!(rows.iter().any(|row| row.contains(" 4/10 ") && row.contains(" code ")), "{text}");
         assert!(rows[usize::from(height) - 1 - top].contains("#1 CLOSED") && text.contains("? keys"), "{text}");
         assert!(rows.iter().all(|row| row.chars().count() <= usize::from(width)), "{text}");
         press(&mut table, &"[11223344\n".repeat(7));
@@ -308,7 +313,7 @@ fn a_small_window_has_everything() {
         assert!(over.contains("Q quit") || over.contains("Q leave"), "{over}");
         press(&mut table, "!");
         let menu = screen(&table, width, height).join("\n");
-        for part in ["MASTERMIND", "Play", "Quit", "as it should be.", "ENTER opens.)", "? keys"] {
+        for part in ["MASTERMIND", "Play", "Quit", "as it should", "ENTER opens.)", "? keys"] {
             assert!(menu.contains(part), "{part}: {menu}");
         }
     }
@@ -317,13 +322,16 @@ fn a_small_window_has_everything() {
 #[test]
 fn panels_fill_the_window_and_pegs_grow_with_it() {
     let table = after(table(), "\n3456\n");
-    for (width, height, columns, lines) in [(80, 24, 1, 1), (120, 40, 3, 1), (200, 60, 5, 3), (300, 90, 5, 3)] {
+    for (width, height, columns, lines) in
+        [(60, 20, 1, 1), (80, 24, 2, 1), (110, 30, 2, 1), (120, 40, 3, 1), (200, 60, 5, 3), (300, 90, 5, 3)]
+    {
         let buffer = drawn(&table, Depth::True, width, height);
         let board = (0..height).flat_map(|y| (0..60.min(width / 2)).map(move |x| (x, y)));
         let cells: Vec<_> = board.map(|at| &buffer[at]).filter(|cell| cell.style().bg == red_peg()).collect();
         assert_eq!(cells.len(), columns * lines, "{width} x {height}");
         assert_eq!(cells[cells.len() / 2].symbol(), "3");
         let rows = screen(&table, width, height);
+        assert!(rows[0].starts_with(" MASTERMIND   Turn 2 of 10"), "{rows:#?}");
         for (row, [left, right]) in [(&rows[1], ['┌', '┐']), (&rows[usize::from(height) - 2], ['└', '┘'])] {
             assert!(row.starts_with(left) && row.ends_with(right), "{rows:#?}");
             assert_eq!(row.chars().count(), usize::from(width), "{rows:#?}");
@@ -339,7 +347,7 @@ fn place(rows: &[String], text: &str) -> Option<(usize, usize)> {
 #[test]
 fn panel_beside_the_board_lists_pegs_and_explains_answers() {
     let table = after(table(), "\n1234\n");
-    for (width, height) in [(76, 18), (80, 24), (90, 26), (120, 40), (160, 52), (200, 60), (200, 18)] {
+    for (width, height) in [(72, 18), (76, 18), (80, 24), (90, 26), (120, 40), (160, 52), (200, 60), (200, 18)] {
         let rows = screen(&table, width, height);
         let at = |text| place(&rows, text).unwrap_or_else(|| panic!("{text}: {rows:#?}"));
         let (board, _) = at("┐┌");
@@ -355,6 +363,52 @@ fn panel_beside_the_board_lists_pegs_and_explains_answers() {
             assert!(at(explained).1 <= 4 + top && at(answer).1 <= 9 + top, "{rows:#?}");
         }
         assert!(rows.iter().any(|row| row.contains("for 1234 in row 1")), "{rows:#?}");
+    }
+}
+
+#[test]
+fn narrow_window_folds_the_explanations() {
+    let table = after(table(), "\n1234\n");
+    for (width, height) in [(60, 18), (60, 24), (71, 20)] {
+        let rows = screen(&table, width, height);
+        let at = |text| place(&rows, text).unwrap_or_else(|| panic!("{text}: {rows:#?}"));
+        let (column, row) = at("white");
+        for (number, name) in ["black", "red", "yellow", "blue", "green", "purple", "orange"].iter().enumerate() {
+            let number = number + 1;
+            assert_eq!(at(name).1, row + number / 2, "{name}: {rows:#?}");
+            assert_eq!(at(name).0 == column, number % 2 == 0, "{name}: {rows:#?}");
+        }
+        at("RED: right place");
+        at("WHITE: wrong place");
+        at("#1 AVAILABLE  #2 AVAILABLE");
+        at("1234 in row 1");
+        assert!(rows.iter().all(|row| row.chars().count() <= usize::from(width)), "{rows:#?}");
+    }
+}
+
+#[test]
+fn result_of_a_match_is_shown_in_a_box() {
+    for window in [(60, 18), (80, 24), (90, 26), (120, 40)] {
+        let shown = |table: &Table| screen(table, window.0, window.1);
+        let has = |rows: &[String], text: &str| assert!(place(rows, text).is_some(), "{text}: {rows:#?}");
+        let running = after(table(), "\n1234\n");
+        assert!(place(&shown(&running), "You win").is_none());
+        let won = shown(&after(running, "h7423\n"));
+        for text in ["┌ You win ─", "You found 7423 in 2", "1 hint", "RED 4", "won in 2/10"] {
+            has(&won, text);
+        }
+        let lost = shown(&after(table(), &format!("\n{}", "1234\n".repeat(10))));
+        for text in ["┌ You lose ─", "The code was 7423"] {
+            has(&lost, text);
+        }
+        // Player 2 finds the code in one turn, player 1 in two.
+        let duel = after(duel(), "\n\n\n1234\n1234\n\n1234\n5678\n1234\n");
+        assert_eq!(duel.state, State::Over, "{:#?}", shown(&duel));
+        let duel = shown(&duel);
+        has(&duel, "┌ Turns needed ─");
+        let at = |text| place(&duel, text).unwrap_or_else(|| panic!("{text}: {duel:#?}"));
+        let (first, second) = (at("1. Player 2"), at("2. Player 1"));
+        assert!(first.1 + 1 == second.1 && duel[first.1].contains('★'), "{duel:#?}");
     }
 }
 
@@ -375,7 +429,7 @@ fn keys_are_listed_where_there_is_room() {
 fn a_black_peg_has_its_outline_its_digit_and_its_name_in_every_depth() {
     let table = after(table(), "\n1234\n");
     for depth in [Depth::None, Depth::Sixteen, Depth::Indexed, Depth::True] {
-        for (width, height, peg) in [(76, 18, "2"), (80, 24, "2"), (90, 26, "2"), (120, 40, " 2 "), (200, 60, "  2  ")]
+        for (width, height, peg) in [(60, 18, "2"), (80, 24, " 2"), (90, 26, "2"), (120, 40, " 2 "), (200, 60, "  2  ")]
         {
             let buffer = drawn(&table, depth, width, height);
             let rows: Vec<String> = buffer.content.chunks(usize::from(width)).map(text).collect();
@@ -394,10 +448,11 @@ fn a_black_peg_has_its_outline_its_digit_and_its_name_in_every_depth() {
 #[test]
 fn too_small_a_window_asks_to_be_enlarged() {
     let table = after(table(), "\n12");
-    for (width, height) in [(75, 24), (80, 17), (20, 5)] {
+    for (width, height) in [(59, 24), (80, 17), (20, 5)] {
         let text = screen(&table, width, height).join(" ");
-        assert!(text.contains("18") && text.contains("76"), "{text}");
+        assert!(text.contains("18") && text.contains("60"), "{text}");
     }
+    assert!(!screen(&table, 60, 18).concat().contains("needs"));
     for (width, height) in [(1, 1), (3, 2), (200, 1), (1, 100)] {
         screen(&table, width, height);
     }
