@@ -670,6 +670,34 @@ mod tests {
     }
 
     #[test]
+    fn decision_is_drawn_whole_at_common_sizes() {
+        for (width, height, hidden, cards) in
+            [(80, 24, "│  3♦││  ??│", "│ 10♣││  6♥│"), (120, 40, "│ 3       ││ ?       │", "│ 10      ││ 6       │")]
+        {
+            let lines = drawn(&Game::after(DEAL), &Scene { advised: true, ..PLAYING }, width, height);
+            assert!(lines[0].starts_with(" GAME OF 21   Ann: 0 won") && lines[0].ends_with("online"), "{lines:#?}");
+            let last = usize::from(height) - 1;
+            assert!(lines[last].starts_with("H hit   S stand   ? keys   Q leave"), "{lines:#?}");
+            assert!(lines[last].ends_with("24 s left to answer"), "{lines:#?}");
+            let row = |text: &str| lines.iter().position(|line| line.contains(text));
+            let order =
+                ["Round 1. The dealer shows", hidden, "You have 16", cards, "reward -0.461", "<- best play"].map(row);
+            assert!(order.is_sorted() && order.iter().all(Option::is_some), "{order:?} {lines:#?}");
+            assert!(lines.iter().all(|line| line.chars().count() <= usize::from(width)), "{lines:#?}");
+        }
+    }
+
+    #[test]
+    fn first_screen_has_the_common_header_and_footer() {
+        let game = Game::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::best());
+        for (width, height) in [(80, 24), (120, 40)] {
+            let lines = drawn(&game, &Scene { left: None, waited: Some(1), ..PLAYING }, width, height);
+            assert!(lines[0].starts_with(" GAME OF 21   ") && lines[0].ends_with("  waiting"), "{lines:#?}");
+            assert_eq!(lines[usize::from(height) - 1], "? keys   Q leave");
+        }
+    }
+
+    #[test]
     fn a_large_window_has_large_cards_in_its_middle() {
         let lines = drawn(&Game::after(DEAL), &PLAYING, 200, 60);
         let top = lines.iter().position(|line| line.contains("Round 1. The dealer shows")).unwrap();

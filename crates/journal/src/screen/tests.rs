@@ -46,7 +46,7 @@ fn rows<E: Game>(screen: &mut ReplayScreen<E>, width: u16, height: u16) -> Vec<S
     rows
 }
 
-const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (200, 60)];
+const SIZES: [(u16, u16); 4] = [(40, 12), (80, 24), (120, 40), (200, 60)];
 
 #[test]
 fn nuggets_is_displayed_for_a_spectator_and_from_a_seat() {
