@@ -88,10 +88,13 @@ const fn direction(key: Pad) -> Direction {
     }
 }
 
+/// The keys that work before the game.
+pub(crate) const ALWAYS: [(&str, &str); 2] = [("?", "keys"), ("Q", "leave")];
+
 pub(crate) const fn footer(context: Context) -> &'static [(&'static str, &'static str)] {
     match context.control {
         Control::ByHand => &[("hjkl", "move"), ("HJKL", "run"), ("yubn", "diagonally"), ("?", "keys"), ("Q", "leave")],
-        Control::ByBot => &[("?", "keys"), ("Q", "leave")],
+        Control::ByBot => &ALWAYS,
         Control::Not => &[("arrows", "look around"), ("?", "keys"), ("Q", "leave")],
     }
 }

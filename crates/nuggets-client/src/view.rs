@@ -158,7 +158,9 @@ impl View {
             && window.width >= grid.width.saturating_add(2 + GAP + Panel::WIDTH)
             && self.verdict.is_none();
         let (line, footer) = match spare {
-            _ if !self.hint || grid == Size::ZERO => (false, false),
+            _ if !self.hint => (false, false),
+            // Before the game.
+            _ if grid == Size::ZERO => (false, window.height >= SCROLLED_FROM),
             Some(spare) => (spare >= 1 && !beside, spare >= 2),
             None => (window.height >= SCROLLED_FROM, window.height >= SCROLLED_FROM),
         };
@@ -262,7 +264,8 @@ impl Widget for &Picture<'_> {
         }
         if footer && view.verdict.is_none() {
             let place = Rect { y: area.bottom() - 1, height: 1, ..area };
-            Footer::new(keys::footer(view.context(client))).render(place, buffer);
+            let keys = if grid == Size::ZERO { &keys::ALWAYS } else { keys::footer(view.context(client)) };
+            Footer::new(keys).render(place, buffer);
         }
         if let Some(verdict) = verdict {
             let beside = map_area.x.saturating_add(grid.width.min(map_area.width));

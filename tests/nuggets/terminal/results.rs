@@ -22,7 +22,7 @@ fn enter_joins_the_next_game() {
         let mut terminal = over(&server, arguments, 80, 24);
         let before = server.client();
         terminal.press(b"\r");
-        terminal.wait(|screen| !screen.contents().contains("Bob") && screen.contents().contains("? keys   Q leave"));
+        terminal.wait(|screen| !screen.contents().contains("Bob") && screen.contents().contains("  online"));
         assert_ne!(server.client(), before, "what comes late for the last game is not heard");
         server.wait_for_many(first, 2);
         terminal.press(b"Q");

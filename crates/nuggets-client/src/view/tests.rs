@@ -90,6 +90,19 @@ fn key_hints_are_shown_if_there_is_room() {
 }
 
 #[test]
+fn first_screen_has_the_common_header_and_footer() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        for participant in [ann(), Participant::Spectator] {
+            let waiting = Client::new(participant, Time::ZERO);
+            let mut view = view().taking_part("localhost".to_owned());
+            let shown = screen(&mut view, &waiting, width, height);
+            assert!(shown[0].starts_with(" NUGGETS   ") && shown[0].ends_with("joining"), "{shown:#?}");
+            assert_eq!(shown[usize::from(height) - 1], "? keys   Q leave");
+        }
+    }
+}
+
+#[test]
 fn standings_are_beside_the_map() {
     let mut view = view().taking_part("here".to_owned());
     let mut client = player();

@@ -45,6 +45,21 @@ fn ended(role: UserRole) -> View {
 }
 
 #[test]
+fn first_screen_has_the_common_header_and_footer() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut view = View::new(Palette::MONO, Follow::Id(PlayerId(0))).taking_part(UserRole::Player);
+        for (shows, state) in [("nothing", "waiting"), ("a lobby", "online")] {
+            if shows == "a lobby" {
+                view.show(at(0), lobby(&["Ann"], 2));
+            }
+            let shown = screen(&mut view, width, height);
+            assert!(shown[0].starts_with(" ROBOTS   ") && shown[0].ends_with(state), "{shows}: {shown:#?}");
+            assert!(shown[usize::from(height) - 1].contains("? keys   Q leave"), "{shows}: {shown:#?}");
+        }
+    }
+}
+
+#[test]
 fn result_shows_the_final_board_and_marks_winner_and_user() {
     let mut view = ended(UserRole::Player);
     assert_eq!(view.content(), Content::Result);

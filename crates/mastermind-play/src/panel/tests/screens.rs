@@ -366,6 +366,16 @@ fn panel_beside_the_board_lists_pegs_and_explains_answers() {
     }
 }
 
+// There is no connection.
+#[test]
+fn first_screen_has_the_common_header_and_footer() {
+    for (width, height) in [(60, 20), (80, 24), (120, 40)] {
+        let rows = screen(&asking(), width, height);
+        assert!(rows[0].starts_with(" MASTERMIND"), "{rows:#?}");
+        assert_eq!(rows[usize::from(height) - 1], "Enter choose   s statistics   ? keys   Q leave");
+    }
+}
+
 #[test]
 fn narrow_window_folds_the_explanations() {
     let table = after(table(), "\n1234\n");
