@@ -88,10 +88,11 @@ impl Widget for &Header<'_> {
         let mut room = usize::from(area.width);
         let first = self.facts.first().map_or(0, |fact| width(fact));
         let all = self.facts.iter().map(|fact| width(fact) + GAP).sum::<usize>().saturating_sub(GAP);
+        let title = self.title.map_or(0, |Title(name, _)| name.len() + 2 + GAP);
         let mut right: Vec<Span<'_>> = vec![];
         for (text, tone) in &self.right {
             let wanted = width(text) + GAP;
-            if wanted + if *tone == Tone::Good { all } else { first } > room {
+            if wanted + if *tone == Tone::Good { all.max(title + first) } else { first } > room {
                 continue;
             }
             room -= wanted;
@@ -102,9 +103,9 @@ impl Widget for &Header<'_> {
         }
         let mut left: Vec<Span<'_>> = vec![];
         if let Some(Title(name, shade)) = self.title
-            && name.len() + 2 + GAP + first <= room
+            && title + first <= room
         {
-            room -= name.len() + 2 + GAP;
+            room -= title;
             let style = self.palette.style(shade, Modifier::BOLD | Modifier::REVERSED);
             left.extend([Span::styled(format!(" {name} "), style), Span::raw("  ")]);
         }
@@ -223,6 +224,8 @@ mod tests {
         assert_eq!(drawn(&header, 20), "Turn 3 of 9       <>");
         assert_eq!(drawn(&header, 12), "Turn 3 of 9");
         assert_eq!(drawn(&header, 6), "Turn 3");
+        let one = Header::new(Palette::MONO, Some(Title::ROBOTS)).fact("Turn 3 of 9").right("online", Tone::Good);
+        assert_eq!(drawn(&one, 28), " ROBOTS   Turn 3 of 9", "the title precedes a good state");
         let status = Header::new(Palette::MONO, None).fact("Player A has 3 nuggets (247 nuggets unclaimed).");
         assert_eq!(drawn(&status, 47), "Player A has 3 nuggets (247 nuggets unclaimed).");
         for width in 0..4 {
