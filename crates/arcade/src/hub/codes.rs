@@ -152,8 +152,7 @@ pub(crate) const TRIES: Rate = Rate { per_second: 1, burst: 20 * TRY };
 const TRY: u32 = 30;
 /// The maximum number of counters of wrong tries. A further one replaces the one with the fewest wrong tries.
 pub(crate) const MAX_TRYING: usize = 4_096;
-/// The maximum number of codes, counted for each host, that pass without waiting since a client of the host has shown
-/// them. A further one replaces the oldest.
+/// Codes that hosts have shown, which pass without waiting. A further one replaces the oldest.
 pub(crate) const MAX_KNOWN: usize = 16_384;
 
 /// Each purpose has its own counter, so that wrong tries for one do not delay another.
