@@ -362,7 +362,7 @@ mod tests {
         let held = shares.wait(host(9)).await.unwrap();
         let greedy: Vec<_> = (0..MAX_WAITING / 2).map(|_| queue(&shares, host(1))).collect();
         let refused = shares.wait(host(1)).now_or_never().expect("half of the requests are of this host").unwrap_err();
-        assert_eq!(refused, Refusal { kind: RefusalKind::Queries, full: Full::Share(128) });
+        assert_eq!(refused, Refusal { kind: RefusalKind::Queries, full: Full::Share(MAX_WAITING / 2) });
         let patient = queue(&shares, host(2));
         assert_eq!(patient.await.unwrap_err().full, Full::All(1), "after a while");
         drop(greedy);
