@@ -60,7 +60,7 @@ pub(super) fn too_many_names() -> Message {
 }
 
 /// Names that a host may take per day.
-pub(crate) const CLAIMS: u32 = 30;
+pub(crate) const CLAIMS: u32 = 64;
 /// Counted hosts and networks. Above that, those with the fewest names are dropped.
 const MAX_HOSTS: usize = 16_384;
 

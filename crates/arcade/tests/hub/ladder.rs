@@ -405,6 +405,27 @@ fn program_reconnects_to_its_match() {
 }
 
 #[test]
+fn sixty_programs_enter_from_one_address() {
+    let hub = Hub::with(&["--no-default-rooms", "--ladder", "mastermind"]);
+    let mut programs: Vec<TcpStream> = (1..=60)
+        .map(|number| {
+            let login = join(&hub, &format!("Program-{number}"));
+            let mut program = connect(door(&hub, "mastermind"));
+            program.write_all(format!("PLAY {login}\n").as_bytes()).unwrap();
+            program
+        })
+        .collect();
+    for program in &mut programs {
+        read_until(program, b"ROOM race");
+    }
+    // Eight matches of two are played at once.
+    hub.wait("44 programs wait", |_| {
+        let waiting = ladder(&hub, "mastermind")["waiting"].as_array().map_or(0, Vec::len);
+        (waiting >= 44).then_some(())
+    });
+}
+
+#[test]
 fn program_connects_by_websocket() {
     let hub = Hub::with(&["--no-default-rooms", "--ladder", "mastermind,nuggets"]);
     let login = join(&hub, "Ann");
