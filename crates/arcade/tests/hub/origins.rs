@@ -1,6 +1,9 @@
 //! Accepted host names and origins, also behind a reverse proxy, against requests of other sites and DNS rebinding.
 
-use std::io::{Read as _, Write as _};
+use std::{
+    io::{Read as _, Write as _},
+    net::SocketAddr,
+};
 
 use serde_json::Value;
 use testkit::{eventually, stream::connect};
@@ -135,7 +138,7 @@ fn public_url_decides_links_hosts_origins_and_paths() {
 
 #[test]
 fn proxy_protocol_states_the_client_of_the_page_and_of_rooms() {
-    let hub = Hub::with(&["--proxy", "127.0.0.0/8", "--proxy-protocol"]);
+    let hub = Hub::with(&["--proxy", "127.0.0.0/8", "--proxy-protocol", "--ladder", "mastermind"]);
     let client = "PROXY TCP4 198.51.100.7 203.0.113.1 5000 443\r\n";
     let send_with = |header: &str, request: &str, body: &str| {
         let mut stream = hub.connect();
@@ -163,6 +166,20 @@ fn proxy_protocol_states_the_client_of_the_page_and_of_rooms() {
     let proof = serde_json::json!({ "owner": room["owner_token"] }).to_string();
     let added = send_with(client, &format!("POST /api/rooms/{}/bots", room["id"].as_str().unwrap()), &proof);
     assert!(added.starts_with("HTTP/1.1 204"), "{added}");
+    let ladder = send(client, "GET /api/ladder");
+    let ladder: Value = serde_json::from_str(ladder.split_once("\r\n\r\n").unwrap().1).unwrap();
+    let port = u16::try_from(ladder["games"][0]["port"].as_u64().unwrap()).unwrap();
+    let answer = |header: &str| {
+        let mut program = connect(SocketAddr::from(([127, 0, 0, 1], port)));
+        program.write_all(format!("{header}PLAY nobody\n").as_bytes()).unwrap();
+        let mut answer = vec![];
+        let _ = program.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    };
+    let welcome = answer(client);
+    assert!(welcome.contains("BYE say your name"), "{welcome}");
+    done(&hub, &["ban", "198.51.100.7"]);
+    assert_eq!([answer(client), answer("")], ["", ""]);
     eventually("no bot", || done(&hub, &["room", "list"]).contains("Bot Ada"));
 }
 
