@@ -183,7 +183,7 @@ mod tests {
         assert!(claims.take(ann, DAY));
         claims.release(eve);
         assert!(claims.take(eve, DAY) && !claims.take(eve, 2 * DAY - 1));
-        let customer = (0..1_000).filter(|number| claims.take(HostId::V6Network((number % 250) << 8), DAY)).count();
+        let customer = (0..2_000).filter(|number| claims.take(HostId::V6Network((number % 250) << 8), DAY)).count();
         assert_eq!(customer, 16 * CLAIMS as usize, "a large network counts as a few hosts");
         for number in 1..MAX_HOSTS as u64 {
             assert!(claims.take(HostId::V6Network(number << 16), DAY));
