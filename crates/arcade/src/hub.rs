@@ -27,7 +27,6 @@ pub(crate) mod subscription;
 pub(crate) mod threads;
 
 use std::{
-    io,
     panic::AssertUnwindSafe,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError},
@@ -39,7 +38,7 @@ use journal_core::{Copying, JournalEnd};
 use netcore::Leave;
 use serde_json::{Value, json};
 use tokio::{
-    sync::watch,
+    sync::{Mutex as AsyncMutex, watch},
     task::{JoinSet, spawn_blocking},
     time::{Instant, timeout_at},
 };
@@ -119,7 +118,7 @@ pub(crate) struct Hub {
     moves: Moves,
     owner_away: Duration,
     pub(crate) examples: bool,
-    disk_check: Mutex<()>,
+    disk_check: Arc<AsyncMutex<()>>,
 }
 
 #[derive(Debug)]
@@ -177,23 +176,27 @@ impl Hub {
             moves: Moves::default(),
             owner_away,
             examples,
-            disk_check: Mutex::default(),
+            disk_check: Arc::default(),
         };
         Ok((Arc::new(hub), before))
     }
 
-    /// Writes a file beside the journals, and removes it. Waits for the disk.
-    pub(crate) fn check_disk(&self) -> io::Result<()> {
-        let (disk, path) = (&self.place.writing.disk, self.place.journals.join(DISK_CHECK));
-        let _alone = self.disk_check.lock().unwrap_or_else(PoisonError::into_inner);
-        // From a hub that was killed.
-        let _ = disk.remove(&path);
-        let written = disk.create(&path).and_then(|file| {
-            file.write_at(0, &[0; 4096])?;
-            file.sync()
-        });
-        let _ = disk.remove(&path);
-        written
+    /// Whether a file beside the journals can be written. One call at a time uses the disk, which may not respond.
+    pub(crate) async fn disk_works(self: &Arc<Self>) -> bool {
+        let (hub, turn) = (Arc::clone(self), Arc::clone(&self.disk_check).lock_owned().await);
+        let check = move || {
+            let _turn = turn;
+            let (disk, path) = (&hub.place.writing.disk, hub.place.journals.join(DISK_CHECK));
+            // From a hub that was killed.
+            let _ = disk.remove(&path);
+            let written = disk.create(&path).and_then(|file| {
+                file.write_at(0, &[0; 4096])?;
+                file.sync()
+            });
+            let _ = disk.remove(&path);
+            written.is_ok()
+        };
+        spawn_blocking(check).await.unwrap_or(false)
     }
 
     pub(crate) const fn keep_seats(&self) -> Duration {

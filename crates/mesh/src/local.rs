@@ -56,7 +56,7 @@ impl Local {
         Self(Arc::new(Inner { clock: Box::new(clock), state: Mutex::new(state), changes: Changes::default() }))
     }
 
-    /// The journals, of which those in this process itself are in the one stream.
+    /// The journals of this process. `self` has those of [`Placement::Single`](crate::Placement::Single).
     pub fn journals(&self) -> JournalStreams {
         JournalStreams { single: Arc::new(self.clone()), hashed: Arc::new(LocalHashed(self.clone())) }
     }

@@ -9,7 +9,6 @@ use axum::{
     routing::get,
 };
 use serde_json::json;
-use tokio::task::spawn_blocking;
 
 use super::response::{error, in_time, missing};
 use crate::{
@@ -40,7 +39,8 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
         (StatusCode::SERVICE_UNAVAILABLE, text)
     } else if hub.rooms.is_stalled() {
         (StatusCode::SERVICE_UNAVAILABLE, "journals are not written")
-    } else if disk_fails(&hub).await {
+    // A journal stays cut after the disk has recovered.
+    } else if hub.rooms.has_cut_journal() && !hub.disk_works().await {
         (StatusCode::SERVICE_UNAVAILABLE, "the disk is full or fails, and some matches have no journal")
     } else {
         (StatusCode::OK, "ready")
@@ -64,16 +64,6 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
         })),
     )
         .into_response()
-}
-
-// A journal stays cut after the disk has recovered.
-async fn disk_fails(hub: &Arc<Hub>) -> bool {
-    if !hub.rooms.has_cut_journal() {
-        return false;
-    }
-    let hub = Arc::clone(hub);
-    let checked = spawn_blocking(move || hub.check_disk()).await;
-    !matches!(checked, Ok(Ok(())))
 }
 
 /// Only for programs on this machine. A header reveals a proxy in between.

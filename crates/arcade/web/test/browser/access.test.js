@@ -47,8 +47,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
       await page.keyboard.press('Enter');
       await ann.reads('Row 2 of 10');
     });
-    await page.getByRole('button', { name: 'Give up' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();
+    await ann.givesUp();
     await page.getByRole('button', { name: 'New game' }).waitFor();
     assert.deepEqual(await findings(ann), [], `the end of mastermind, ${colorScheme}`);
     const table = await hub.open({ game: 'blackjack', players: 1, rounds: 1 });

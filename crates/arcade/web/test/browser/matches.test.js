@@ -288,8 +288,7 @@ test('mastermind: pegs can be dragged, and lifelines are correct', bound, async 
       const known = '*'.repeat(place) + said.peg + '*'.repeat(3 - place);
       await page.getByRole('img', { name: `Known so far: ${known}` }).waitFor();
     }
-    await page.getByRole('button', { name: 'Give up' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();
+    await ann.givesUp();
     const code = page.getByRole('img', { name: /^The code is \d/ });
     await code.waitFor();
     const pegs = ((await code.getAttribute('aria-label')) ?? '').replace('The code is ', '').split(' ');

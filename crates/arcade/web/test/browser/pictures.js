@@ -129,8 +129,7 @@ const SHOTS = [
       await page.keyboard.type('1122');
       await page.keyboard.press('Enter');
       await person.reads('Row 2 of');
-      await page.getByRole('button', { name: 'Give up' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();
+      await person.givesUp();
       await page.getByRole('button', { name: 'New game' }).waitFor();
     },
   },

@@ -418,8 +418,7 @@ for (const [game, options] of /** @type {const} */ ([
       for (const { page } of people) for (const name of ['Łukasz', 'Ann Smith']) await resultOf(page).locator('.standings').getByText(name, { exact: true }).waitFor();
     } else {
       for (const name of ['Łukasz', 'Ann Smith']) await zoe.page.getByRole('button', { name: `${name}: starting` }).waitFor();
-      await lukasz.page.getByRole('button', { name: 'Give up' }).click();
-      await lukasz.page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();
+      await lukasz.givesUp();
       await ann.page.getByRole('button', { name: 'Łukasz: gave up' }).waitFor();
     }
     for (const { page } of people) assert.equal(await page.getByText(/Lukasz|Ann_Smith/).count(), 0);

@@ -118,8 +118,7 @@ test("the result of today's puzzle is shared as a picture, after the game and on
   await page.keyboard.type('1122');
   await page.keyboard.press('Enter');
   await ann.reads('Row 2 of 10');
-  await page.getByRole('button', { name: 'Give up' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();
+  await ann.givesUp();
   for (const path of [null, '/mastermind']) {
     if (path) await ann.go(path);
     const saved = page.waitForEvent('download');

@@ -110,8 +110,7 @@ test('a closed room offers no other match, also beside a result', bound, async (
   await ann.page.getByRole('button', { name: 'Rematch' }).waitFor();
   await bob.go(`/rooms/${codes.id}`);
   await bob.reads('Row 1 of 10');
-  await bob.page.getByRole('button', { name: 'Give up' }).click();
-  await bob.page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();
+  await bob.givesUp();
   await bob.page.getByRole('button', { name: 'New game' }).waitFor();
   for (const { id } of [robots, codes]) hub.command('room', 'close', id, '--reason', 'dinner is ready');
   for (const { page } of [ann, zoe, bob]) {

@@ -143,6 +143,12 @@ export class Person {
     await this.page.getByRole('button', { name: 'Next round' }).click();
   }
 
+  /** In a game of mastermind. */
+  async givesUp() {
+    await this.page.getByRole('button', { name: 'Give up' }).click();
+    await this.page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();
+  }
+
   /** Fails if the page has logged an error. */
   async leave() {
     await this.page.context().close();
