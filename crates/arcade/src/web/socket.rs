@@ -13,7 +13,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::{Bytes, BytesMut};
-use futures_util::{Stream, StreamExt as _, stream::SplitSink};
+use futures_util::{Sink, Stream, StreamExt as _, stream::SplitSink};
 use netcore::{Rate, Role, Time, TokenBucket};
 use serde::Deserialize;
 use serde_json::json;
@@ -484,7 +484,7 @@ fn classify(message: Message, frames: Frames) -> Received {
 }
 
 async fn write(
-    (mut sink, pulse): (SplitSink<PageSocket, Message>, &Pulse),
+    (mut sink, pulse): (impl Sink<Message> + Unpin, &Pulse),
     mailbox: &Mailbox,
     frames: Frames,
     (hello, mut news, mut messages): (String, PageNews, mpsc::Receiver<Arc<str>>),
@@ -532,9 +532,14 @@ async fn write(
                     return;
                 }
             },
-            // The room has ended, and the queue is empty. The page reconnects, unless the room has closed the
-            // mailbox.
-            () = std::future::ready(()), if !open => return,
+            // The room has ended, and the queue is empty. The page reconnects, unless the room is closed, which may
+            // have ended before it accepted the seat.
+            () = std::future::ready(()), if !open => {
+                if news.closing().is_some() {
+                    send(&mut sink, close(CloseReason::Closed)).await;
+                }
+                return;
+            }
             changed = news.changed() => {
                 if changed.is_err() {
                     open = false;
@@ -607,9 +612,15 @@ mod tests {
         time::Duration,
     };
 
-    use tokio::time::timeout;
+    use tokio::{sync::watch, time::timeout};
 
-    use crate::room::mailbox::Ready;
+    use crate::{
+        hub::metrics::Metrics,
+        room::{
+            info::{Info, News},
+            mailbox::Ready,
+        },
+    };
 
     use super::*;
 
@@ -638,6 +649,22 @@ mod tests {
             let ended = timeout(Duration::from_secs(10), reading).await;
             assert!(ended.is_err() && line.take().is_none(), "{message:?}");
             assert!((600..=702).contains(&read_frames.get()), "{} frames of {message:?}", read_frames.get());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn closing_room_closes_sockets_whose_seats_it_has_not_closed() {
+        for closing in [None, Some("enough".to_owned())] {
+            let (info, seen) = watch::channel(Info::usual(Game::Robots));
+            let news = News::of(seen).subscribe(None);
+            let closes = closing.is_some();
+            info.send_modify(|info| info.closing = closing);
+            drop(info);
+            let (mailbox, mut sent) = (Mailbox::new(Arc::new(Ready::default())), vec![]);
+            let page = ("hello".to_owned(), news, mpsc::channel(1).1);
+            let counters = Metrics::new().game("robots");
+            write((&mut sent, &Pulse::default()), &mailbox, Frames::Binary, page, &counters).await;
+            assert_eq!(sent.last() == Some(&close(CloseReason::Closed)), closes, "{sent:?}");
         }
     }
 
