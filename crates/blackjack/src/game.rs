@@ -7,7 +7,7 @@ mod seed;
 mod standings;
 
 use alloc::vec::Vec;
-use core::fmt;
+use core::{array, fmt};
 use netcore::{Outcome, StateError};
 use rand::rngs::ChaCha12Rng;
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,8 @@ pub struct Game {
     rng: Generator,
     round: Option<Round>,
     revealed: Option<Hand>,
+    // Of the last finished round. Only shown, so not part of the state.
+    hands: [Option<Hand>; MAX_SEATS],
 }
 
 // Logs must not contain hidden cards or the generator's state.
@@ -74,7 +76,8 @@ impl Game {
         let records: Vec<Record> = names.into_iter().map(record).collect();
         let mut deck = Deck::new();
         let round = deal(&mut deck, &records, rounds, &mut rng)?;
-        Ok(Self { records, rounds, deck, rng: Generator(rng), round: Some(round), revealed: None })
+        let hands = [None; MAX_SEATS];
+        Ok(Self { records, rounds, deck, rng: Generator(rng), round: Some(round), revealed: None, hands })
     }
 
     /// The current or last round; `None` after a cancelled round.
@@ -125,6 +128,11 @@ impl Game {
     /// The dealer's hand of the last finished round, hole card first.
     pub const fn revealed(&self) -> Option<&Hand> {
         self.revealed.as_ref()
+    }
+
+    /// The hands of the last finished round by seat; `None` without cards, and in a restored game.
+    pub const fn hands(&self) -> &[Option<Hand>; MAX_SEATS] {
+        &self.hands
     }
 
     /// Applies the decision of a seat.
@@ -183,6 +191,7 @@ impl Game {
     fn count(&mut self) {
         let Some(round) = self.round.as_ref().filter(|round| round.is_over()) else { return };
         self.revealed = round.revealed().copied();
+        self.hands = array::from_fn(|seat| round.public_hand(seat).map(|(hand, _)| hand));
         for (seat, record) in self.records.iter_mut().enumerate() {
             if let Some(verdict) = round.view(seat).and_then(|view| view.verdict) {
                 record.score.add(verdict);
@@ -227,7 +236,7 @@ impl Game {
         let round = round.map(|round| Round::restore(&round, deck.clone())).transpose()?;
         let mut rng = seed.generator(table);
         rng.set_word_pos(drawn.into());
-        Ok(Self { records, rounds, deck, rng: Generator(rng), round, revealed })
+        Ok(Self { records, rounds, deck, rng: Generator(rng), round, revealed, hands: [None; MAX_SEATS] })
     }
 }
 

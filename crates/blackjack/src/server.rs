@@ -29,7 +29,7 @@ use netcore::{
 use admission::{HostQuota, PendingJoins, RetainedSeats};
 use reports::{Accounts, Fault, Printer, note};
 pub use state::ServerState;
-pub use table::{Table, seat_label};
+pub use table::{FinishedRound, Table, seat_label};
 use watchers::Watchers;
 
 use crate::{
@@ -68,6 +68,8 @@ pub struct Server {
     // Includes finished tables with unsent messages.
     tables: BTreeMap<u32, Entry>,
     alarms: BTreeSet<(Time, u32)>,
+    // Of the table that ended last. Only shown, so not part of the state.
+    last_round: Option<FinishedRound>,
     retained: RetainedSeats,
     begun: u32,
     playing: u32,
@@ -92,6 +94,7 @@ impl Server {
             queue: Queue::default(),
             tables: BTreeMap::new(),
             alarms: BTreeSet::new(),
+            last_round: None,
             retained: RetainedSeats::default(),
             begun: 0,
             playing: 0,
@@ -112,6 +115,11 @@ impl Server {
     /// The tables in play, ordered by number.
     pub fn tables(&self) -> impl Iterator<Item = &Table> {
         self.tables.values().map(|entry| &entry.table).filter(|table| table.ended.is_none())
+    }
+
+    /// The last finished rounds of the table that ended last and of all tables in play.
+    pub fn finished_rounds(&self) -> impl Iterator<Item = FinishedRound> {
+        self.last_round.into_iter().chain(self.tables().filter_map(Table::finished_round))
     }
 
     /// The number of finished rounds at all tables.
@@ -334,6 +342,7 @@ impl Server {
             self.playing -= 1;
             self.rounds += u64::from(entry.table.game().played());
             self.complete += u32::from(entry.table.ended == Some(Outcome::Finished));
+            self.last_round = entry.table.finished_round();
             self.printer.print(now, standings, entry.table.game().is_deserted(), out);
         }
         let wanted = entry.table.due();

@@ -1,9 +1,9 @@
 use std::ops::RangeInclusive;
 
 use blackjack::{
-    Config, Dialect, Name, Seed, Server, Table,
+    Config, Dialect, Hand, Name, Seed, Server, Table,
     protocol::{DealerDecoder, PlayerMessage, Request},
-    server::seat_label,
+    server::{FinishedRound, seat_label},
 };
 use bytes::Bytes;
 use clientkit::{Ended, blackjack_bot, run};
@@ -16,7 +16,7 @@ use tokio::task::spawn_blocking;
 use super::{
     kind::{Bot, Connect, Field, Frames, GameKind, within},
     ladder::{First, LadderGame, MessageParser, ProgramEvent},
-    page_state::{Dealer, PageState, Painter, Picture, Show},
+    page_state::{CardRound, PageState, Painter, Picture, Show},
     replayable::{Change, Relevance, Replayable},
 };
 
@@ -167,10 +167,12 @@ impl PageState for Server {
                 let wins = i64::try_from(row.score.wins).unwrap_or(i64::MAX);
                 show.scores.insert(seat_label(table.number(), row.seat), wins);
             }
-            if let Some(hand) = game.revealed() {
-                let cards = hand.cards().iter().map(|card| card.name()).collect();
-                show.dealers.push(Dealer { table: table.number(), round: game.played(), cards });
-            }
+        }
+        let names = |hand: &Hand| hand.cards().iter().map(|card| card.name()).collect();
+        for FinishedRound { table, round, dealer, hands } in self.finished_rounds() {
+            let hands =
+                hands.iter().zip(1..).filter_map(|(hand, seat)| Some((seat_label(table, seat), names(hand.as_ref()?))));
+            show.rounds.push(CardRound { table, round, dealer: names(&dealer), hands: hands.collect() });
         }
         show
     }

@@ -15,16 +15,18 @@ pub(crate) struct Show {
     /// Whether a new player can hardly win, because the match is nearly decided.
     pub(crate) late: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) dealers: Vec<Dealer>,
+    pub(crate) rounds: Vec<CardRound>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Dealer {
+pub(crate) struct CardRound {
     pub(crate) table: u32,
     /// Counted from 1.
     pub(crate) round: u32,
     /// As in messages, the hole card first.
-    pub(crate) cards: Vec<&'static str>,
+    pub(crate) dealer: Vec<&'static str>,
+    /// By seat. Empty after a restart of the hub.
+    pub(crate) hands: BTreeMap<String, Vec<&'static str>>,
 }
 
 pub(crate) trait PageState: Engine {

@@ -89,21 +89,28 @@ fn players_fill_free_seats_with_bots() {
 }
 
 #[test]
-fn pages_receive_scores_and_the_hand_of_the_dealer() {
+fn pages_receive_scores_and_all_hands_of_finished_rounds() {
     let hub = Hub::start();
-    let room = hub.make(&json!({ "game": "blackjack", "players": 1, "rounds": 3 }));
+    let room = hub.make(&json!({ "game": "blackjack", "players": 1, "rounds": 2 }));
     let (mut browser, _) = hub.enter(&room);
     browser.send("JOIN Ann");
-    let upcard = browser.until("DEALER ");
-    browser.until("DECISION");
-    browser.send("STAND");
-    let result = browser.until("RESULT ");
-    let shows_dealers =
-        |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|news| !news["room"]["dealers"].is_null());
-    let news: Value = serde_json::from_str(&browser.find(shows_dealers)).unwrap();
-    let dealer = &news["room"]["dealers"][0];
-    assert_eq!((&dealer["table"], &dealer["round"]), (&json!(1), &json!(1)), "{news}");
-    assert_eq!(dealer["cards"][1], upcard["DEALER ".len()..], "the second card is the one that lay face up");
-    let won = i64::from(result == "RESULT WIN");
-    assert_eq!(news["room"]["scores"], json!({ "table 1, seat 1": won }), "{result}");
+    for number in 1..=2 {
+        let cards = [browser.until("CARD "), browser.until("CARD ")].map(|card| card["CARD ".len()..].to_owned());
+        let upcard = browser.until("DEALER ");
+        browser.until("DECISION");
+        browser.send("STAND");
+        let result = browser.until("RESULT ");
+        // The last round is shown after the end of its table, too.
+        let is_shown = |text: &str| {
+            serde_json::from_str::<Value>(text).is_ok_and(|news| news["room"]["rounds"][0]["round"] == number)
+        };
+        let news: Value = serde_json::from_str(&browser.find(is_shown)).unwrap();
+        let round = &news["room"]["rounds"][0];
+        assert_eq!(round["dealer"][1], upcard["DEALER ".len()..], "the second card is the one that lay face up");
+        assert_eq!(round["hands"], json!({ "table 1, seat 1": cards }), "{news}");
+        if number == 1 {
+            let won = i64::from(result == "RESULT WIN");
+            assert_eq!(news["room"]["scores"], json!({ "table 1, seat 1": won }), "{result}");
+        }
+    }
 }

@@ -30,6 +30,7 @@ use super::reports::{Fault, note};
 use crate::{
     config::Config,
     game::{Action, Game, GameState, MAX_SEATS, Round, RoundError, Row, Standings},
+    hand::Hand,
     name::Name,
     protocol::{DealerMessage, Dialect, PlayerMessage},
     view::{SeatView, TableView},
@@ -49,6 +50,19 @@ pub struct Table {
     pub(super) ended: Option<Outcome>,
     pub(super) closed: Vec<PeerId>,
     pub(super) result: Option<Standings>,
+}
+
+/// The cards of the last finished round of a table.
+#[derive(Debug, Clone, Copy)]
+pub struct FinishedRound {
+    /// The number of the table, counted from 1.
+    pub table: u32,
+    /// The number of the round, counted from 1.
+    pub round: u32,
+    /// The dealer's hand, hole card first.
+    pub dealer: Hand,
+    /// By seat; `None` without cards, and in a restored game.
+    pub hands: [Option<Hand>; MAX_SEATS],
 }
 
 impl Table {
@@ -92,6 +106,13 @@ impl Table {
     /// The current or last game.
     pub const fn game(&self) -> &Game {
         &self.game
+    }
+
+    /// The last finished round; `None` before the end of the first.
+    pub fn finished_round(&self) -> Option<FinishedRound> {
+        let game = &self.game;
+        let &dealer = game.revealed()?;
+        Some(FinishedRound { table: self.number, round: game.played(), dealer, hands: *game.hands() })
     }
 
     /// The public view of the table.

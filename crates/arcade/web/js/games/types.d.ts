@@ -50,8 +50,8 @@ export type Room = {
   options?: Record<string, unknown>;
   /** Scores by seat, if the game's protocol does not send them to all clients. */
   scores?: Record<string, number>;
-  /** The dealer's hand of the last round at each table of blackjack, the hole card first. */
-  dealers?: { table: number, round: number, cards: string[] }[];
+  /** The cards of the last round at each table of blackjack: the dealer's, the hole card first, and those of each seat. */
+  rounds?: { table: number, round: number, dealer: string[], hands: Record<string, string[]> }[];
   /** A new player can hardly win any more. */
   late?: boolean;
   /** Seconds, from the creation of this message. */

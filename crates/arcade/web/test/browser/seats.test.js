@@ -146,6 +146,28 @@ test('blackjack: shows verdict, dealer and remaining time until the player conti
   await ann.leave();
 });
 
+test('blackjack: shows the hands of all players after each round, also the last', bound, async () => {
+  const room = await hub.open({ game: 'blackjack', players: 2, rounds: 1 });
+  const [ann, bob] = await Promise.all(['Ann', 'Bob'].map((name) => Person.come(browser, hub.address, name)));
+  /** @param {Person} person @param {string} name */
+  const cards = ({ page }, name) => page.getByRole('group', { name, exact: true }).locator('.card');
+  for (const person of [ann, bob]) await person.go(`/rooms/${room.id}`);
+  await ann.reads('Hit or stand?');
+  assert.equal(await cards(ann, 'Bob').and(ann.page.locator('.back')).count(), 2, 'hidden as for native clients');
+  await ann.page.getByRole('button', { name: 'Stand' }).click();
+  await bob.reads('Hit or stand?');
+  await bob.page.getByRole('button', { name: 'Stand' }).click();
+  for (const [one, other] of [[ann, bob], [bob, ann]]) {
+    await one.page.getByText(/That was the last round\.$/).waitFor();
+    const [own] = await other.page.locator('.place.own').all();
+    const labels = await own.locator('.card').evaluateAll((all) => all.map((card) => card.getAttribute('aria-label')));
+    await one.page.locator('.place:not(.own) .card:not(.back)').nth(1).waitFor();
+    assert.deepEqual(await cards(one, other.name).evaluateAll((all) => all.map((card) => card.getAttribute('aria-label'))), labels);
+    assert.equal(await one.page.getByRole('region', { name: 'Dealer' }).locator('.back').count(), 0);
+  }
+  await Promise.all([ann.leave(), bob.leave()]);
+});
+
 test('robots: bots join after a countdown or at a press', bound, async () => {
   const ann = await Person.come(browser, hub.address, 'Ann');
   const { page } = ann;

@@ -15,8 +15,8 @@ import { handElement, total } from './cards.js';
 import { fold, restoreRounds, savedRounds } from './fold.js';
 import { signed } from './learner.js';
 import { Pace } from './pace.js';
-import { HIT, SECONDS, STAND, card, decode, join } from './protocol.js';
-import { parse } from './view.js';
+import { HIT, SECONDS, STAND, decode, join } from './protocol.js';
+import { parse, parseHand } from './view.js';
 
 export { rules } from './rules.js';
 
@@ -37,6 +37,9 @@ const HELP = [
 
 /** How long the last verdict is shown before the result, in milliseconds. */
 const LAST_VERDICT = 3000;
+
+/** @param {string | null} seat */
+const tableOf = (seat) => Number(/^table (\d+)/.exec(seat ?? '')?.[1]);
 
 /** The round that is played or was played last. @param {{ played: number, rounds: number, upcard: unknown }} table */
 const current = ({ played, rounds, upcard }) => Math.min(rounds, played + (upcard ? 1 : 0));
@@ -60,6 +63,8 @@ export function play({ board, below, controls, more, live, watching, playable, n
   let own = null;
   /** The last seat of the player, whose table is shown until the next match. @type {string | null} */
   let last = null;
+  /** The other players of the table. @type {import('../types.js').Player[]} */
+  let seated = [];
   let waiting = false;
   /** Until when a verdict is shown that may be the last one, by `performance.now()`. */
   let endsAt = 0;
@@ -133,7 +138,8 @@ export function play({ board, below, controls, more, live, watching, playable, n
     hit.disabled = stand.disabled = !state.awaitsDecision;
     showPause();
     const { win, push, loss, bust } = state.counts;
-    const dealer = state.verdict ? revealed() : null;
+    const round = state.verdict ? finished() : null;
+    const dealer = round && round.dealer;
     const statusText = state.verdict
       ? [
           `${say(`blackjack.${state.verdict}`)}.`,
@@ -156,10 +162,19 @@ export function play({ board, below, controls, more, live, watching, playable, n
     figures.show(statusText, [[balance > 0 ? `+${balance}` : String(balance).replace('-', '−'), say('blackjack.balance')]], typeof rounds === 'number' ? [[`${Math.min(played + (state.verdict ? 0 : 1), rounds)}/${rounds}`, say('blackjack.round.short')]] : null);
     const all = say('blackjack.tally', { won: win, drawn: push, lost: loss + bust, bankroll: balance });
     tally.textContent = typeof rounds === 'number' ? `${say('blackjack.tally.rounds', { played, rounds })} ${all}` : all;
-    // The dealer sends only the player's own hand.
-    const neighbours = others().map((other) =>
-      element('div', { class: 'place', 'data-seat': other.seat, role: 'group', 'aria-label': isolated(other.name) }, avatar(other.seat, face(other.seat, other.name)), element('h2', {}, named(other.name)), element('p', { class: 'soft' }, wins(other.seat))),
-    );
+    // The dealer sends only the player's own hand. The hub adds the others' after the round.
+    const neighbours = others().map((other) => {
+      const hand = round?.hands[other.seat];
+      const isDealt = state.upcard && tableOf(other.seat) === tableOf(last);
+      return element(
+        'div',
+        { class: 'place', 'data-seat': other.seat, role: 'group', 'aria-label': isolated(other.name) },
+        element('h2', {}, avatar(other.seat, face(other.seat, other.name)), named(other.name)),
+        handElement(hand ?? (isDealt ? [null, null] : [])),
+        element('span', { class: 'total' }, hand ? total(hand) : ''),
+        element('p', { class: 'soft' }, wins(other.seat)),
+      );
+    });
     const middle = Math.ceil(neighbours.length / 2);
     updateChildren(
       felt,
@@ -184,7 +199,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
       ),
     );
     known = state.hand.length;
-    if (dealer && !isRevealed) flip(felt.querySelector('.card'));
+    if (dealer && !isRevealed) felt.querySelectorAll('.dealer .card:first-child, .place:not(.own) .card').forEach(flip);
     isRevealed = dealer !== null;
   };
   const showAdvice = () => {
@@ -200,13 +215,13 @@ export function play({ board, below, controls, more, live, watching, playable, n
     };
     return worth.replaceChildren(element('strong', {}, say(`blackjack.${advice.action}`)), ...mean('hit'), ...mean('stand'));
   };
-  /** The dealer's hand of the round whose verdict is shown. Its second card is the upcard. */
-  const revealed = () => {
-    const table = Number(/^table (\d+)/.exec(last ?? '')?.[1]);
-    const cards = room?.dealers?.find((dealer) => dealer.table === table)?.cards.map(card) ?? [];
-    const [, upcard] = cards;
-    const isOurs = upcard && state.upcard && upcard.rank === state.upcard.rank && upcard.suit === state.upcard.suit;
-    return isOurs && cards.every((one) => one !== null) ? /** @type {import('./protocol.js').Card[]} */ (cards) : null;
+  /** All cards of the round whose verdict is shown. The dealer's second card is the upcard. */
+  const finished = () => {
+    const round = room?.rounds?.find(({ table }) => table === tableOf(last));
+    const dealer = parseHand(round?.dealer ?? []);
+    const upcard = dealer?.[1];
+    if (!round || !dealer || !upcard || upcard.rank !== state.upcard?.rank || upcard.suit !== state.upcard.suit) return null;
+    return { dealer, hands: Object.fromEntries(Object.entries(round.hands).map(([seat, names]) => [seat, parseHand(names)])) };
   };
   /** Shows the buttons that apply now, and the remaining time. */
   const showPause = () => {
@@ -226,11 +241,13 @@ export function play({ board, below, controls, more, live, watching, playable, n
   const others = () => {
     const all = room?.players ?? [];
     const self = all.find(({ seat }) => seat === own) ?? all.find((player) => player.name === name);
-    return all.filter((player) => player !== self);
+    // A table may end before the page has shown its last round.
+    if (self || last === null) seated = all.filter((player) => player !== self);
+    return seated;
   };
   /** @param {string} seat */
   const wins = (seat) => {
-    const won = room?.scores?.[seat];
+    const won = room?.scores?.[seat] ?? room?.result?.find((row) => row.seat === seat)?.score;
     return won === undefined ? say('blackjack.plays') : say('score.blackjack', { count: won });
   };
 

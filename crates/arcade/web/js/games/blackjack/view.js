@@ -33,7 +33,7 @@ export function parse(text) {
         table.upcard = card(rest);
         break;
       case 'REVEALED':
-        table.revealed = cards(rest);
+        table.revealed = parseHand(rest.split(', '));
         break;
       case 'SEAT': {
         const [, stage, name, ...score] = words;
@@ -42,7 +42,7 @@ export function parse(text) {
       }
       case 'HAND':
         if (!seat) return null;
-        seat.hand = cards(rest) ?? [];
+        seat.hand = parseHand(rest.split(', ')) ?? [];
         break;
       default:
         return null;
@@ -51,8 +51,8 @@ export function parse(text) {
   return tables;
 }
 
-/** @param {string} names */
-function cards(names) {
-  const all = names.split(', ').map(card);
+/** @param {string[]} names Null if one is malformed. */
+export function parseHand(names) {
+  const all = names.map(card);
   return all.every((one) => one !== null) ? /** @type {Card[]} */ (all) : null;
 }
