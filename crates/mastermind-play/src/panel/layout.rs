@@ -4,8 +4,8 @@
 //! | --- | --- | --- |
 //! | from 60 x 18 | one cell each, one row per guess without blank rows | beside the guesses |
 //! | from 80 x 18 | two columns, one row per guess without blank rows | beside the guesses |
-//! | from 90 x 26 | one cell each, as in the original program | below the guesses |
-//! | from 108 x 26 | two columns | beside the guesses |
+//! | 90 columns, from 26 rows | one cell each, as in the original program | below the guesses |
+//! | from 91 x 26 | two columns | beside the guesses |
 //! | from 120 x 32 | three columns | beside the guesses |
 //! | from 160 x 52 | five columns and three rows | beside the guesses |
 //!
@@ -24,10 +24,8 @@ use termkit::Overlay;
 use crate::panel::state::{HELP, Menu};
 
 pub(crate) const SIZE: Size = Size::new(60, 18);
-/// The original program's size, whose layout larger windows use, up to the sizes with larger pegs.
+/// The size of the original program, with its layout.
 pub(super) const CLASSIC: Size = Size::new(90, 26);
-/// In columns: the classic layout with room beside the guesses.
-const WIDE: u16 = 108;
 /// In columns: room for pegs of two columns.
 const LARGER: u16 = 80;
 /// For an answer beside the guesses, in columns.
@@ -56,7 +54,7 @@ impl Panels {
             (Size::new(5, 3), 4, true)
         } else if is(120, 32) {
             (Size::new(3, 1), 2, true)
-        } else if is(WIDE, CLASSIC.height) {
+        } else if is(CLASSIC.width + 1, CLASSIC.height) {
             (Size::new(2, 1), 2, true)
         } else if is(CLASSIC.width, CLASSIC.height) {
             (Size::new(1, 1), 2, false)
