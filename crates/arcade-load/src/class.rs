@@ -41,12 +41,13 @@ pub(crate) struct Options {
     lost: u32,
 }
 
+const CLASS: &str = "/api/class";
+
 /// A browser of a pupil, or that of the teacher.
 #[derive(Debug, Clone)]
 struct Member {
     visitor: Visitor,
-    /// The address of the class below that of the hub.
-    class: String,
+    code: String,
     // With the key of the browser, or the token of the teacher.
     bearer: String,
     name: String,
@@ -55,17 +56,13 @@ struct Member {
 pub(crate) async fn measure(program: Command, &Options { pupils, lost }: &Options) -> anyhow::Result<Report> {
     let hub = Hub::start(program, &[])?;
     let (code, token) = open(&hub, pupils)?;
-    let teacher = Member {
-        visitor: hub.visitor(),
-        class: format!("/api/classes/{code}"),
-        bearer: format!("Bearer {token}"),
-        name: "the teacher".to_owned(),
-    };
+    let teacher =
+        Member { visitor: hub.visitor(), code, bearer: format!("Bearer {token}"), name: "the teacher".to_owned() };
     // Each has connections of its own; all are behind one address.
     let pupils: Vec<Member> = (1..=pupils)
         .map(|number| Member {
             visitor: Visitor::new(Ipv4Addr::LOCALHOST, hub.address),
-            class: teacher.class.clone(),
+            code: teacher.code.clone(),
             // 32 bytes in base64url.
             bearer: format!("Bearer {number:042}A"),
             name: format!("Pupil {number}"),
@@ -99,7 +96,7 @@ pub(crate) async fn measure(program: Command, &Options { pupils, lost }: &Option
     let lines = check_results(&teacher, &pupils, rounds).await?;
     let processors = usage.processors()?;
     teacher.command(&json!({ "do": "end" })).await?;
-    let (status, _) = teacher.visitor.request(("GET", &teacher.class), &[teacher.authorization()], "").await?;
+    let (status, _) = teacher.visitor.request(("GET", CLASS), &teacher.headers(), "").await?;
     ensure!(status == 404, "the ended class answers with {status}");
     report.line(format_args!(
         "\nAll pupils returned to their seats after {} s. The Swiss tournament had {rounds} rounds, and the results {lines} \
@@ -136,8 +133,8 @@ async fn all<R: Send + 'static>(
 impl Member {
     async fn request(&self, method: &str, path: &str, body: &Value) -> anyhow::Result<Value> {
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        let path = format!("{}{path}", self.class);
-        let (status, answer) = self.visitor.request((method, &path), &[self.authorization()], &body).await?;
+        let path = format!("{CLASS}{path}");
+        let (status, answer) = self.visitor.request((method, &path), &self.headers(), &body).await?;
         let answer: Value = if answer.is_empty() { Value::Null } else { serde_json::from_slice(&answer)? };
         ensure!(status < 300, "the hub refuses {}: {method} {path}: {status} {}", self.name, answer["error"]);
         Ok(answer)
@@ -151,8 +148,8 @@ impl Member {
         self.request("GET", "", &Value::Null).await
     }
 
-    fn authorization(&self) -> (&'static str, &str) {
-        ("Authorization", &self.bearer)
+    fn headers(&self) -> [(&'static str, &str); 2] {
+        [("Authorization", &self.bearer), ("Class-Code", &self.code)]
     }
 
     // The page and its files, a name, and the state of the class.
@@ -285,8 +282,8 @@ async fn tournament(teacher: &Member, pupils: &[Member]) -> anyhow::Result<(usiz
 
 // Each pupil has a line for the match of robots and for each match of the tournament. Returns the number of lines.
 async fn check_results(teacher: &Member, pupils: &[Member], rounds: usize) -> anyhow::Result<usize> {
-    let path = format!("{}/results.csv", teacher.class);
-    let (status, csv) = teacher.visitor.request(("GET", &path), &[teacher.authorization()], "").await?;
+    let path = format!("{CLASS}/results.csv");
+    let (status, csv) = teacher.visitor.request(("GET", &path), &teacher.headers(), "").await?;
     ensure!(status == 200, "no results: {status}");
     let csv = String::from_utf8(csv.to_vec())?;
     let mut lines = csv.lines();

@@ -520,9 +520,8 @@ impl Hub {
         rooms
     }
 
-    /// The host as which a request to the class at this path counts, if the client is a member or a teacher.
-    pub(crate) fn class_caller(&self, path: &str, token: &str, key: Option<&BrowserKey>) -> Option<HostId> {
-        let code = path.strip_prefix("/api/classes/")?.split('/').next()?;
+    /// The host as which a request to the class counts, if the client is a member or a teacher.
+    pub(crate) fn class_caller(&self, code: &str, token: &str, key: Option<&BrowserKey>) -> Option<HostId> {
         let class = self.classes.get(code)?;
         match class.role(token, key)? {
             ClassRole::Teacher => Some(class.teachers()),

@@ -14,6 +14,7 @@ use axum::{
 use netcore::HostId;
 
 use super::{
+    classes::class_code,
     event_stream::{self, EventStreams},
     names::KeyHash,
     page,
@@ -177,9 +178,10 @@ fn wait(hub: &Hub, host: HostId, request: &Request) -> Option<Duration> {
         _ => callers::REQUEST,
     };
     // Requests of a class are charged to the browser.
-    let in_class = bearer(request.headers()).and_then(|token| {
+    let code = class_code(request.headers()).filter(|_| path.starts_with("/api/class"));
+    let in_class = code.zip(bearer(request.headers())).and_then(|(code, token)| {
         let key = KeyHash::of(token).map(|key| key.0);
-        hub.class_caller(path, token, key.as_ref())
+        hub.class_caller(code, token, key.as_ref())
     });
     hub.resources().callers.request(in_class.unwrap_or(host), cost)
 }

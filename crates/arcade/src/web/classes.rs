@@ -1,11 +1,12 @@
 //! Classes for the page: joining, the state for members and teachers, and the commands of teachers. The header
-//! `Authorization` has the key of the browser or the token of a teacher.
+//! `Authorization` has the key of the browser or the token of a teacher, and `Class-Code` the code, which proxies would
+//! log in an address.
 
 use std::sync::Arc;
 
 use axum::{
     Json, Router,
-    extract::{Path, Query, State},
+    extract::{Query, State},
     http::{Extensions, HeaderMap, StatusCode, header},
     response::{IntoResponse as _, Response},
     routing::{get, post},
@@ -34,11 +35,11 @@ use crate::{
 
 pub(super) fn routes() -> Router<Arc<Hub>> {
     Router::new()
-        .route("/api/classes/{code}", get(state))
-        .route("/api/classes/{code}/join", post(join))
-        .route("/api/classes/{code}/command", post(command))
-        .route("/api/classes/{code}/results.csv", get(results))
-        .route("/api/classes/{code}/qr", get(picture))
+        .route("/api/class", get(state))
+        .route("/api/class/join", post(join))
+        .route("/api/class/command", post(command))
+        .route("/api/class/results.csv", get(results))
+        .route("/api/class/qr", get(picture))
 }
 
 #[expect(clippy::result_large_err, reason = "it is sent at once")]
@@ -52,16 +53,22 @@ fn found(attempt: AttemptResult<Arc<Class>>) -> Result<Arc<Class>, Response> {
     }
 }
 
-async fn enter(
-    hub: &Hub,
-    caller: Caller,
-    code: &str,
-    headers: &HeaderMap,
-) -> Result<(Arc<Class>, ClassRole), Response> {
+/// The code of the class in the headers of a request.
+pub(super) fn class_code(headers: &HeaderMap) -> Option<&str> {
+    headers.get("class-code")?.to_str().ok()
+}
+
+#[expect(clippy::result_large_err, reason = "it is sent at once")]
+fn code(headers: &HeaderMap) -> Result<&str, Response> {
+    class_code(headers)
+        .ok_or_else(|| ApiError::bad("the header 'Class-Code' must contain the code of the class").into_response())
+}
+
+async fn enter(hub: &Hub, caller: Caller, headers: &HeaderMap) -> Result<(Arc<Class>, ClassRole), Response> {
     let token = bearer(headers).unwrap_or_default();
     let key = KeyHash::of(token).map(|key| key.0);
     let role = |class: &Class| class.role(token, key.as_ref());
-    let class = found(hub.class_by_code(caller.host(), code, |class| role(class).is_some()).await)?;
+    let class = found(hub.class_by_code(caller.host(), code(headers)?, |class| role(class).is_some()).await)?;
     let role = role(&class).ok_or_else(|| {
         let outside = message!("class_outside", "join the class first");
         ApiError::Wrong(StatusCode::FORBIDDEN, outside).into_response()
@@ -82,11 +89,10 @@ struct StateQuery {
 async fn state(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
-    Path(code): Path<String>,
     Query(StateQuery { follow }): Query<StateQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Response> {
-    let (class, role) = enter(&hub, caller, &code, &headers).await?;
+    let (class, role) = enter(&hub, caller, &headers).await?;
     let is_teacher = role == ClassRole::Teacher;
     let room = |room: &Arc<crate::room::Room>| {
         let mut shown = serde_json::to_value(&*room.info.borrow()).unwrap_or_default();
@@ -142,13 +148,13 @@ struct Join {
 async fn join(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
-    Path(code): Path<String>,
+    headers: HeaderMap,
     JsonBody(Join { key, name }): JsonBody<Join>,
 ) -> Result<Response, Response> {
     let Some(KeyHash(key)) = KeyHash::of(&key) else {
         return Err(ApiError::bad("'key' is 32 random bytes in base64url without padding").into_response());
     };
-    let class = found(hub.class_by_code(caller.host(), &code, |class| class.member(&key).is_some()).await)?;
+    let class = found(hub.class_by_code(caller.host(), code(&headers)?, |class| class.member(&key).is_some()).await)?;
     let named = match name {
         None => class.member(&key).map(|(name, _)| name),
         // Writes to the disk.
@@ -195,11 +201,10 @@ enum TeacherCommand {
 async fn command(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
-    Path(code): Path<String>,
     headers: HeaderMap,
     JsonBody(command): JsonBody<TeacherCommand>,
 ) -> Result<Response, Response> {
-    let (class, role) = enter(&hub, caller, &code, &headers).await?;
+    let (class, role) = enter(&hub, caller, &headers).await?;
     if role != ClassRole::Teacher {
         let forbidden = message!("class_teacher", "only the teachers of a class may do this");
         return Err(ApiError::Wrong(StatusCode::FORBIDDEN, forbidden).into_response());
@@ -246,13 +251,8 @@ async fn command(
     })
 }
 
-async fn results(
-    State(hub): State<Arc<Hub>>,
-    caller: Caller,
-    Path(code): Path<String>,
-    headers: HeaderMap,
-) -> Result<Response, Response> {
-    let (class, _) = enter(&hub, caller, &code, &headers).await?;
+async fn results(State(hub): State<Arc<Hub>>, caller: Caller, headers: HeaderMap) -> Result<Response, Response> {
+    let (class, _) = enter(&hub, caller, &headers).await?;
     let text = class.read(|file| csv(&file.results)).ok_or_else(over)?;
     let headers = [(header::CONTENT_TYPE, "text/csv; charset=utf-8"), (header::CACHE_CONTROL, "no-store")];
     Ok((headers, text).into_response())
@@ -262,11 +262,10 @@ async fn results(
 async fn picture(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
-    Path(code): Path<String>,
     extensions: Extensions,
     headers: HeaderMap,
 ) -> Result<Response, Response> {
-    let (class, _) = enter(&hub, caller, &code, &headers).await?;
+    let (class, _) = enter(&hub, caller, &headers).await?;
     let path = format!("j/{}", class.code);
     let url = caller::public_url(&hub, &extensions, &headers, &path);
     let svg = url.and_then(|url| hub::address::picture(&url)).ok_or_else(missing)?;

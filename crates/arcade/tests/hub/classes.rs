@@ -25,12 +25,13 @@ impl Class {
     }
 
     fn ask(&self, hub: &Hub, (method, path): (&str, &str), token: &str, body: &Value) -> (u16, Value) {
-        let path = format!("/api/classes/{}{path}", self.code);
+        let path = format!("/api/class{path}");
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let answer = hub.raw(&format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\nClass-Code: {}\r\n\
              Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             hub.address,
+            self.code,
             body.len()
         ));
         let (head, text) = answer.split_once("\r\n\r\n").unwrap();
@@ -117,6 +118,8 @@ fn class_is_visible_to_its_members_only() {
     let hub = Hub::start();
     let class = Class::open(&hub, 3);
     let shown = hub.rooms().len();
+    let codeless = hub.raw(&format!("GET /api/class HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", hub.address));
+    assert!(codeless.starts_with("HTTP/1.1 400"), "{codeless}");
     let room = class.room(&hub, &json!({ "game": "nuggets", "countdown": 0 }));
     assert_eq!(class.join(&hub, 1, "Żaneta").0, 200);
     assert_eq!(class.join(&hub, 1, "Eve").1["name"], "Żaneta");

@@ -7,16 +7,17 @@ import { errorOf, say } from './text.js';
  * @param {string} path
  * @param {unknown} [body] If given, the request is a POST.
  * @param {string | null} [token] Authorizes the request.
+ * @param {Record<string, string>} [headers] Further ones.
  * @returns {Promise<any>} The response, unchecked; null if it is empty.
  */
-export async function request(path, body, token = null) {
+export async function request(path, body, token = null, headers = {}) {
   /** @type {Response} */
   let response;
   try {
     response = await fetch(
       absolutePath(path),
       {
-        headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...(token !== null && { authorization: `Bearer ${token}` }) },
+        headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }), ...(token !== null && { authorization: `Bearer ${token}` }) },
         ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
       },
     );

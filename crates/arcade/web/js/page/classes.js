@@ -48,7 +48,7 @@ export const storeTeacher = (code, token) => roomStorage.remember(`teacher ${cod
  * @param {string} [path] Below the address of the class.
  * @param {unknown} [body]
  */
-export const requestClass = (code, path = '', body = undefined) => request(`/api/classes/${code}${path}`, body, teacherToken(code) ?? key());
+export const requestClass = (code, path = '', body = undefined) => request(`/api/class${path}`, body, teacherToken(code) ?? key(), { 'class-code': code });
 
 /**
  * Fetches the class, and stores which rooms it has.

@@ -217,9 +217,9 @@ export class TeacherTools {
     if (await this.command({ do: 'end' })) navigate('/');
   }
 
-  /** No link, since an address must not contain the token. @param {string} path @returns {Promise<Response>} */
+  /** No link, since an address must not contain the code or the token. @param {string} path @returns {Promise<Response>} */
   fetch(path) {
-    return fetch(absolutePath(`/api/classes/${this.code}${path}`), { headers: { authorization: `Bearer ${teacherToken(this.code) ?? ''}` } });
+    return fetch(absolutePath(`/api/class${path}`), { headers: { authorization: `Bearer ${teacherToken(this.code) ?? ''}`, 'class-code': this.code } });
   }
 
   async download() {
