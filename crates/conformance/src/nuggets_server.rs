@@ -91,6 +91,26 @@ struct Subject<'a> {
     map: MapFile,
 }
 
+// Returns the port of the only socket, or else the first printed number, which may be late.
+fn find_port(run: &mut dyn Run, by: Instant) -> Option<u16> {
+    let mut printed = None;
+    loop {
+        while let Some(line) = run.line(Instant::now() + POLL) {
+            printed = printed.or_else(|| ports(&line).next());
+        }
+        let written = printed.or_else(|| run.errors().iter().find_map(|line| ports(line).next()));
+        match (run.udp_ports().as_deref(), written) {
+            (Some(&[port]), _) | (None, Some(port)) => return Some(port),
+            (Some(several), Some(port)) if several.contains(&port) => return Some(port),
+            _ => {}
+        }
+        if Instant::now() >= by || run.exit(Instant::now()).is_some() {
+            // Without a socket, there is no server.
+            return run.udp_ports().map_or(written, |open| open.first().copied());
+        }
+    }
+}
+
 impl Subject<'_> {
     fn seed(&self) -> String {
         self.options.drawn(SEED).to_string()
@@ -102,7 +122,7 @@ impl Subject<'_> {
 
     fn server(&self, judge: &mut Judge, seed: Option<String>) -> ScenarioResult<(Box<dyn Run>, SocketAddr)> {
         let mut run = self.start(judge, &self.values(seed))?;
-        match self.options.port.or_else(|| self.find_port(&mut *run)) {
+        match self.options.port.or_else(|| find_port(&mut *run, self.options.start_deadline())) {
             Some(port) => Ok((run, (Ipv4Addr::LOCALHOST, port).into())),
             None => judge.broken(&rules::PORT, || silence(&mut *run)),
         }
@@ -117,7 +137,9 @@ impl Subject<'_> {
         let printed = self.printed_port(&mut *run);
         let open = run.udp_ports();
         let is_right = printed.is_some_and(|printed| open.as_ref().is_none_or(|open| open.contains(&printed)));
-        let found = self.options.port.or(printed.filter(|_| is_right)).or_else(|| self.find_port(&mut *run));
+        // The program has had the time to start.
+        let by = self.options.deadline();
+        let found = self.options.port.or(printed.filter(|_| is_right)).or_else(|| find_port(&mut *run, by));
         judge.check(&rules::PORT, is_right, || match (printed, found, &open) {
             (Some(printed), _, Some(open)) if open.is_empty() => {
                 format!(
@@ -160,27 +182,6 @@ impl Subject<'_> {
             };
             if port.is_some() || is_over {
                 return port.or_else(|| printed.first().copied()).or_else(|| ports(&partial).next());
-            }
-        }
-    }
-
-    // Returns the port of the only socket, or else the first printed number, which may be late.
-    fn find_port(&self, run: &mut dyn Run) -> Option<u16> {
-        let by = self.options.start_deadline();
-        let mut printed = None;
-        loop {
-            while let Some(line) = run.line(Instant::now() + POLL) {
-                printed = printed.or_else(|| ports(&line).next());
-            }
-            let written = printed.or_else(|| run.errors().iter().find_map(|line| ports(line).next()));
-            match (run.udp_ports().as_deref(), written) {
-                (Some(&[port]), _) | (None, Some(port)) => return Some(port),
-                (Some(several), Some(port)) if several.contains(&port) => return Some(port),
-                _ => {}
-            }
-            if Instant::now() >= by || run.exit(Instant::now()).is_some() {
-                // Without a socket, there is no server.
-                return run.udp_ports().map_or(written, |open| open.first().copied());
             }
         }
     }

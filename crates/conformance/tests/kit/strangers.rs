@@ -342,7 +342,10 @@ fn terminal_rule_is_untested_if_all_scenarios_use_a_terminal() {
         assert!(report.contains("the option --terminal excludes this scenario: terminal"), "{report}");
         assert_eq!(code, Some(5), "{report}");
     }
-    // A program that is wrong only at a terminal breaks this rule, and others if all scenarios are played there.
+}
+
+#[test]
+fn program_that_is_wrong_only_at_a_terminal_breaks_the_terminal_rule() {
     let front = "
 import builtins
 say = print
