@@ -182,8 +182,10 @@ export type Play = {
   ownResult?: boolean;
   /** The end of the match is still shown, without the result. The game calls `changed` when this is over. */
   isEnding?: () => boolean;
-  /** The loss of a player who leaves now, in a sentence; null if there is none. */
-  stake?: () => string | null;
+  /** Whether the player's own game runs; undefined if it is as long as the match. */
+  isPlaying?: () => boolean | undefined;
+  /** Why the player's own game is casual in a rated room. */
+  casual?: () => string | null;
   /** Joins another game over the same connection. Returns false if a new connection is needed. */
   playAgain?: () => boolean;
   leave?: () => void;

@@ -19,6 +19,32 @@ export const currentPath = () => (`${location.pathname}/`.startsWith(absolutePat
 /** @type {() => void} */
 let show = () => {};
 
+/** Asks the user; null if there is no question. @typedef {() => Promise<boolean> | null} Guard */
+/** @type {{ ask: Guard, address: string } | null} */
+let guard = null;
+/** The open question. @type {Promise<boolean> | null} */
+let question = null;
+
+/** @param {string} address */
+const withoutFragment = (address) => address.replace(/#.*/, '');
+
+/**
+ * Asks before a link or the history of the browser leaves the present page.
+ * @param {Guard | null} ask
+ */
+export function guardPage(ask) {
+  guard = ask && { ask, address: withoutFragment(location.href) };
+}
+
+function askToLeave() {
+  question ??= guard?.ask() ?? null;
+  return question?.then((isLeft) => {
+    question = null;
+    if (isLeft) guard = null;
+    return isLeft;
+  });
+}
+
 /**
  * Shows the page of the current address.
  * @param {() => void} showPage
@@ -32,9 +58,20 @@ export function route(showPage) {
     if (!anchor.pathname.startsWith(absolutePath('/')) || anchor.pathname.startsWith(absolutePath('/api/'))) return;
     if (anchor.getAttribute('href')?.startsWith('#')) return;
     event.preventDefault();
-    navigate(anchor.href);
+    const answer = askToLeave();
+    if (answer) void answer.then((isLeft) => isLeft && navigate(anchor.href));
+    else navigate(anchor.href);
   });
-  addEventListener('popstate', show);
+  addEventListener('popstate', async () => {
+    const address = guard?.address;
+    if (address === withoutFragment(location.href)) return undefined;
+    const isAsked = question !== null;
+    const answer = askToLeave();
+    if (!answer) return show();
+    // The browser has changed the address already.
+    history.pushState(null, '', address);
+    return !isAsked && (await answer) ? history.back() : undefined;
+  });
   show();
 }
 

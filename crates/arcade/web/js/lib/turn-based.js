@@ -103,7 +103,6 @@ export function play({ board, more, live, playable, name, realName, send, seatCh
     },
     room: show,
     seat: (seat) => ({ value: table.turn === Number(seat) - 1 ? say('table.moves') : '' }),
-    stake: () => (isPlaying() ? say('table.resign.lost') : null),
     playAgain: () => {
       send('AGAIN');
       return true;

@@ -7,7 +7,7 @@ import { Faces } from '../lib/face.js';
 import { CODES, LEFT, Link, socketAddress } from '../lib/link.js';
 import { popup } from '../lib/popup.js';
 import { ratedText } from '../lib/rating.js';
-import { navigate } from '../lib/route.js';
+import { guardPage, navigate } from '../lib/route.js';
 import { record } from '../lib/series.js';
 import { isFirst, isStoragePersistent, notePlayed, roomStorage, tabStorage } from '../lib/settings.js';
 import { isOn, offerSound, setSound } from '../lib/sound.js';
@@ -84,6 +84,8 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   let room = null;
   /** @type {string | null} */
   let own = null;
+  /** The seat according to the hub, which the game may report later. @type {string | null} */
+  let hubSeat = null;
   let hasEnded = false;
   /** Whether the room is closed to the player. */
   let isBarred = false;
@@ -248,18 +250,31 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   if (play.ownResult) below.prepend(rematch.panel);
   /** The loss of a player who leaves now, in a sentence. */
   const stake = () => {
-    if (hasEnded) return null;
-    if (isChallenge && own !== null) return say('room.leave.challenge');
-    return play.stake?.() ?? (room?.phase === 'playing' && room.rated && own !== null && !watching ? say('room.leave.rated') : null);
+    if (hasEnded || watching || !(own ?? hubSeat)) return null;
+    if (isChallenge) return rowsOfMatch() ? null : say('room.leave.challenge');
+    const isPlaying = play.isPlaying?.() ?? room?.phase === 'playing';
+    return isPlaying && room?.rated && !play.casual?.() ? say('room.leave.rated') : null;
   };
-  const leaveRoom = async () => {
-    const lost = stake();
-    if (lost !== null && !(await confirm(say('room.leave.sure'), lost, say('room.leave')))) return;
+  const releaseSeat = () => {
     play.leave?.();
     link.close(LEFT);
     forgetSeat();
+  };
+  const askToLeave = () => {
+    const lost = stake();
+    if (lost === null) return null;
+    return confirm(say('room.leave.sure'), lost, say('room.leave')).then((isSure) => {
+      if (isSure) releaseSeat();
+      return isSure;
+    });
+  };
+  const leaveRoom = async () => {
+    const answer = askToLeave();
+    if (answer === null) releaseSeat();
+    else if (!(await answer)) return;
     navigate(isChallenge ? `/daily/${game}` : homeOf(id));
   };
+  guardPage(askToLeave);
   const soundButton = toggle('♪', setSound, isOn(), say('room.sound'));
   soundButton.dataset.sound = '';
   const { title: gameName } = GAMES[game];
@@ -444,7 +459,10 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
           isJoining = false;
         }
         if (message.room) update(message.room);
-        if (seatOfPlayer !== undefined) play.setSeat?.(seatOfPlayer);
+        if (seatOfPlayer !== undefined) {
+          hubSeat = seatOfPlayer;
+          play.setSeat?.(seatOfPlayer);
+        }
         return undefined;
       },
       state: async (state) => {
@@ -518,6 +536,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   let link = connect();
   return () => {
     left = true;
+    guardPage(null);
     if (!rematchLink.over) link.close();
     rematch.stop();
     reactions.stop();

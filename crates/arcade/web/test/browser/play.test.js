@@ -235,6 +235,101 @@ test('leaving a rated match of nuggets or mastermind, or a challenge, requires a
   await ann.leave();
 });
 
+/** Enters a room from the lobby without a reload, so that Back leads to the lobby. @param {Person} person @param {string} id */
+async function enterFromLobby({ page }, id) {
+  await page.evaluate((path) => {
+    history.pushState(null, '', path);
+    dispatchEvent(new PopStateEvent('popstate'));
+  }, `/rooms/${id}`);
+}
+
+test('the back button and links ask before they leave a rated match', bound, async () => {
+  const room = await hub.open({ game: 'mastermind' });
+  const ann = await come();
+  const { page } = ann;
+  const dialog = page.getByRole('dialog', { name: 'Leave this game?' });
+  const back = () => page.evaluate(() => history.back());
+  await ann.go('/');
+  await enterFromLobby(ann, room.id);
+  await ann.reads('Row 1 of 10');
+  await page.keyboard.type('11');
+  const address = page.url();
+  for (const leave of [back, back, () => page.getByRole('link', { name: 'Arcade' }).click()]) {
+    await leave();
+    await dialog.getByText('This match is rated').waitFor();
+    assert.equal(await page.getByRole('dialog').count(), 1);
+    await dialog.getByRole('button', { name: 'Keep playing' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    assert.equal(page.url(), address);
+  }
+  // The page has not been rebuilt: the draft is still there.
+  assert.equal(await page.locator('[data-place]:not(:empty)').count(), 2);
+  for (const leave of [back, () => page.getByRole('link', { name: 'Arcade' }).click()]) {
+    await leave();
+    await dialog.getByRole('button', { name: 'Leave' }).click();
+    await page.getByRole('heading', { name: 'What do you want to play?' }).waitFor();
+    assert.equal(new URL(page.url()).pathname, '/');
+    await enterFromLobby(ann, room.id);
+    await ann.reads('Row 1 of 10');
+  }
+  await ann.leave();
+});
+
+test('leaving a casual or finished game requires no confirmation', bound, async () => {
+  const [rated, casual] = [await hub.open({ game: 'mastermind' }), await hub.open({ game: 'mastermind', seed: 7 })];
+  // Another game in the room runs on.
+  const [ann, bob] = [await come(), await come('Bob')];
+  const { page } = ann;
+  await bob.go(`/rooms/${rated.id}`);
+  await bob.reads('Row 1 of 10');
+  await ann.go('/');
+  const useHint = async () => {
+    await page.getByRole('button', { name: 'Hint' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Hint' }).click();
+    await page.getByText(/codes left\. Try/).waitFor();
+  };
+  const leave = [() => page.evaluate(() => history.back()), () => page.getByRole('link', { name: 'Arcade' }).click(), () => page.getByRole('button', { name: 'Leave' }).click()];
+  for (const [{ id }, prepare] of /** @type {[{ id: string }, () => Promise<unknown>][]} */ ([[casual, async () => {}], [rated, useHint], [rated, () => ann.givesUp()]])) {
+    for (const [index, go] of leave.entries()) {
+      await enterFromLobby(ann, id);
+      await page.locator('.players li.own').waitFor();
+      // The seat and its game stay until the player leaves by the button.
+      if (index === 0) {
+        await ann.reads('Row 1 of 10');
+        await prepare();
+      }
+      await go();
+      await page.getByRole('heading', { name: 'What do you want to play?' }).waitFor();
+    }
+  }
+  await bob.leave();
+  await ann.leave();
+});
+
+test('leaving asks although the game has not reported the seat yet', bound, async () => {
+  const room = await hub.open({ game: 'nuggets', countdown: 8 });
+  const ann = await come();
+  const { page } = ann;
+  await ann.go(`/rooms/${room.id}`);
+  const bob = native.nuggets(room.port, 'Bob', { pause: 3000 });
+  await page.locator('.waiting').waitFor();
+  await page.locator('.waiting').waitFor({ state: 'hidden' });
+  await ann.reads('left');
+  // After the reload only the hub's own messages arrive.
+  await page.routeWebSocket(/\/socket/, (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((message) => {
+      if (String(message).startsWith('{')) socket.send(message);
+    });
+  });
+  await page.reload();
+  await page.locator('.headline .chips').getByText(/^Rated/).waitFor();
+  await page.getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('dialog', { name: 'Leave this game?' }).getByText('This match is rated').waitFor();
+  bob.stop();
+  await ann.leave();
+});
+
 for (const [text, options] of /** @type {[RegExp, Record<string, number>][]} */ ([[/^Rated: 4 pegs/, {}], [/^Casual · /, { seed: 7 }]])) {
   test(`on a phone a game of mastermind states: ${text.source}`, bound, async () => {
     const room = await hub.open({ game: 'mastermind', ...options });

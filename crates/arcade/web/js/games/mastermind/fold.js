@@ -114,6 +114,17 @@ function put(board, line) {
 /** @param {MastermindState} state */
 export const ownBoard = (state) => (state.seat === null ? null : (state.places.get(state.seat)?.board ?? null));
 
+/**
+ * Why the player's game is casual in a rated room; null if it is not.
+ * @param {MastermindState} state
+ */
+export function casual(state) {
+  const [own, usual] = [ownBoard(state), state.room?.rules];
+  if (!own || !usual) return null;
+  if (own.rules.length !== usual.length || own.rules.repeats !== usual.repeats) return 'rules';
+  return state.advice !== null || (state.turn ?? own.over)?.hints ? 'hints' : null;
+}
+
 /** The price of a lifeline in turns. @param {1 | 2} lifeline */
 export const price = (lifeline) => lifeline;
 

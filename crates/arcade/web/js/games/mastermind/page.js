@@ -7,7 +7,7 @@ import { sound } from '../../lib/sound.js';
 import { say, sayIfKnown, sayNodes, sentence, translate } from '../../lib/text.js';
 import { pictureButton } from './daily-picture.js';
 import { Draft } from './draft.js';
-import { fold, initialState, knownCode, ownBoard, price, share } from './fold.js';
+import { casual, fold, initialState, knownCode, ownBoard, price, share } from './fold.js';
 import { mostInformativeRow } from './information.js';
 import { COLOURS, HINT, QUIT, RESIGN, TURNS, another, decode, guess as guessMessage, lifeline, play as playMessage } from './protocol.js';
 import { inWords, lineInWords, peg, rowElements } from './rows.js';
@@ -341,6 +341,11 @@ export function play({ board, below, controls, more, live, playable, first, name
       const tab = tabs.querySelector(`[data-key='${Number(seat)}']`);
       return tab ? upperEdge(board, tab) : null;
     },
+    isPlaying: () => {
+      const own = ownBoard(state);
+      return own && state.room?.mode !== 'race' ? own.over === null : undefined;
+    },
+    casual: () => casual(state),
     playAgain: () => {
       if (state.room?.mode !== 'race') return false;
       raceAgain();

@@ -292,7 +292,6 @@ export function play({ board, below, more, live, playable, first, name, realName
     // A player's own purse is current: beside old scores, a leader would be wrong.
     leaders: () => (state.letter !== null && isOld() ? [] : highest(Object.entries(scores))),
     result: () => (state.table ? standings() : null),
-    stake: () => (state.over || !state.purse ? null : say('nuggets.stake', { count: state.purse })),
     leave: () => send(key('Q')),
     stop: () => {
       stand();

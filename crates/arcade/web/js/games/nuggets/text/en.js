@@ -34,7 +34,6 @@ export const texts = /** @type {const} */ ({
   'nuggets.status.player': '{purse} · {remaining} left',
   'nuggets.left': 'gold left',
   'nuggets.over': 'Game over. {name} is first with {score}.',
-  'nuggets.stake': { one: 'You have {count} nugget and cannot rejoin this game.', other: 'You have {count} nuggets and cannot rejoin this game.' },
   'nuggets.rule.explore': 'Explore the cave',
   'nuggets.rule.collect': 'Walk over gold',
   'nuggets.rule.most': 'Most gold wins',

@@ -35,7 +35,6 @@ export const texts = {
   'nuggets.status.player': '{purse} · zostało {remaining}',
   'nuggets.left': 'zostało złota',
   'nuggets.over': 'Koniec gry. Pierwsze miejsce: {name}, {score}.',
-  'nuggets.stake': { one: 'Masz {count} bryłkę i nie wrócisz już do tej gry.', few: 'Masz {count} bryłki i nie wrócisz już do tej gry.', many: 'Masz {count} bryłek i nie wrócisz już do tej gry.' },
   'nuggets.rule.explore': 'Zwiedzaj jaskinię',
   'nuggets.rule.collect': 'Wchodź na złoto',
   'nuggets.rule.most': 'Wygrywa najbogatszy',
