@@ -2,7 +2,7 @@
 
 import { request } from '../lib/api.js';
 import { element } from '../lib/dom.js';
-import { ratedText, ratingAfter } from '../lib/rating.js';
+import { ratingAfter } from '../lib/rating.js';
 import { say } from '../lib/text.js';
 import { keepButton } from './name-dialog.js';
 
@@ -21,12 +21,16 @@ export class AfterMatch {
   /**
    * @param {string} game
    * @param {Story | undefined} story
+   * @param {() => void} changed Called when the match turns out to be casual.
    */
-  constructor(game, story) {
+  constructor(game, story, changed) {
     this.game = game;
     this.story = story;
+    this.changed = changed;
     /** @type {string | null} */
     this.match = null;
+    /** Why the match is casual. @type {string | null} */
+    this.casual = null;
     this.list = element('ul', { class: 'story' });
     this.rating = element('p', { class: 'soft rating', hidden: true });
     /** For guests. */
@@ -43,6 +47,7 @@ export class AfterMatch {
   async show(match, rows, own, sentences) {
     if (match === null || match === this.match) return;
     this.match = match;
+    this.casual = null;
     this.list.replaceChildren();
     this.rating.hidden = true;
     this.keep.replaceChildren(...(own === null ? [] : keepButton()));
@@ -60,11 +65,8 @@ export class AfterMatch {
         this.list.append(...highlights.map((moment, index) => this.line(moment, index === 0)));
         // An error here does not repeat the request for the match.
         await this.showRating(players.find((/** @type {{ seat: string }} */ { seat }) => seat === own)).catch(() => {});
-        // Reasons that are known only after the match.
-        if (casual !== undefined && casual !== 'seed' && casual !== 'options') {
-          this.rating.textContent = ratedText({ casual });
-          this.rating.hidden = false;
-        }
+        this.casual = casual ?? null;
+        if (casual !== undefined) this.changed();
         return;
       } catch {
         // The match is not stored yet, or the database does not answer.

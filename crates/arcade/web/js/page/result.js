@@ -83,7 +83,7 @@ export class Result {
    * @param {View} view
    */
   show(rows, { own, face: faceOf, match, counts = '', series = [], again }) {
-    const facts = JSON.stringify([rows, own, match, series, again !== null]);
+    const facts = JSON.stringify([rows, own, match, counts, series, again !== null]);
     if (facts === this.shown) return;
     this.shown = facts;
     this.ranking.hidden = false;

@@ -2,7 +2,7 @@
 
 import { GAMES } from '../games/index.js';
 import { confirm } from '../lib/confirm.js';
-import { announceLink, element, title, toggle } from '../lib/dom.js';
+import { announceLink, element, title, toggle, updateChildren } from '../lib/dom.js';
 import { Faces } from '../lib/face.js';
 import { CODES, LEFT, Link, socketAddress } from '../lib/link.js';
 import { popup } from '../lib/popup.js';
@@ -67,7 +67,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   const classLink = (/** @type {boolean} */ isPrimary) => element('a', { class: isPrimary ? 'button primary' : 'button quiet', href: homeOf(id) }, say('class.back'));
   const challengeLink = (/** @type {boolean} */ isPrimary) => element('a', { class: isPrimary ? 'button primary' : 'button quiet', href: `/daily/${game}` }, say('challenge.result'));
   const result = new Result(game, rematch.panel, ...(isOfClass ? [classLink] : isChallenge ? [challengeLink] : []));
-  const after = new AfterMatch(game, story);
+  const after = new AfterMatch(game, story, () => showPlayers());
   result.story.append(after.panel);
   const loss = new ConnectionLoss(main, watching);
   const share = new Share(id);
@@ -140,8 +140,31 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   };
   /** Whether the game still shows the end of its match, so that the result waits. */
   const isStillEnding = () => !isBarred && !room?.closing && (play.isEnding?.() ?? false);
+  /** Whether the match has had two players, of whom one may have left. */
+  const hasOpponents = () => {
+    if (!room?.match) return false;
+    const names = new Set(room.players.flatMap(({ seat, name, bot, proven }) => (seat === '' ? [] : [`${name} ${bot} ${proven}`])));
+    if (names.size > 1) tabStorage.remember(`opponents ${id}`, room.match);
+    return tabStorage.recall(`opponents ${id}`) === room.match;
+  };
+  /** Why the match is casual although the room is rated; null if the page knows no reason. */
+  const casual = () => {
+    if (!room) return null;
+    if (after.match === room.match && after.casual !== null) return after.casual;
+    const why = play.casual?.() ?? null;
+    if (why !== null) return why;
+    if (!watching && room.class === 'daily' && provenKey() === null) return 'unproven';
+    return room.phase === 'playing' && !isAlone(room) && !hasOpponents() ? 'alone' : null;
+  };
+  /** The room with what the page knows about the match. @param {Room} shown */
+  const withReason = (shown) => {
+    const why = shown.rated ? casual() : null;
+    return why === null ? shown : { ...shown, rated: false, casual: why };
+  };
   const showPlayers = () => {
     if (!room) return;
+    const counted = withReason(room);
+    updateChildren(facts, ...roomFacts(counted).map((fact) => element('span', { class: fact === ratedText(counted) ? 'chip rated' : 'chip', title: fact }, fact)));
     // In a later match the same seat belongs to another player.
     const mine = hasEnded && room.match !== match ? null : own;
     owner.show(room, mine);
@@ -176,7 +199,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
       face: (name) => faces.of(name),
       // Only the class stores its results, and the replay of a challenge is hidden until the day is over.
       match: isOfClass || isChallenge ? null : (room.match ?? null),
-      counts: ratedText(room),
+      counts: ratedText(withReason(room)),
       series: GAMES[game].series && room.match && rows.length > 1 ? record(id, room.match, rows) : [],
       again: watching || isBarred || isChallenge || !rematch.panel.hidden ? null : playAgain,
     });
@@ -253,7 +276,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     if (hasEnded || watching || !(own ?? hubSeat)) return null;
     if (isChallenge) return rowsOfMatch() ? null : say('room.leave.challenge');
     const isPlaying = play.isPlaying?.() ?? room?.phase === 'playing';
-    return isPlaying && room?.rated && !play.casual?.() ? say('room.leave.rated') : null;
+    return isPlaying && room && withReason(room).rated ? say('room.leave.rated') : null;
   };
   const releaseSeat = () => {
     play.leave?.();
@@ -338,7 +361,6 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     }
     if (next && room.phase === 'lobby') return navigate(`/rooms/${id}`);
     what.textContent = roomTitle(room);
-    facts.replaceChildren(...roomFacts(room).map((fact) => element('span', { class: fact === ratedText(received) ? 'chip rated' : 'chip', title: fact }, fact)));
     // A player who waits for the next game is no spectator on their own page.
     const mine = !watching && !room.players.some(({ seat }) => seat === own) ? 1 : 0;
     const others = Math.max(0, (room.watchers ?? 0) - mine);

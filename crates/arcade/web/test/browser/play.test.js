@@ -287,6 +287,7 @@ test('leaving a casual or finished game requires no confirmation', bound, async 
     await page.getByRole('button', { name: 'Hint' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Hint' }).click();
     await page.getByText(/codes left\. Try/).waitFor();
+    await page.locator('.headline .chips').getByText('Casual · hints used').waitFor();
   };
   const leave = [() => page.evaluate(() => history.back()), () => page.getByRole('link', { name: 'Arcade' }).click(), () => page.getByRole('button', { name: 'Leave' }).click()];
   for (const [{ id }, prepare] of /** @type {[{ id: string }, () => Promise<unknown>][]} */ ([[casual, async () => {}], [rated, useHint], [rated, () => ann.givesUp()]])) {
@@ -342,6 +343,45 @@ for (const [text, options] of /** @type {[RegExp, Record<string, number>][]} */ 
     await ann.leave();
   });
 }
+
+test('the page states why a match in a rated room is casual', bound, async () => {
+  const [codes, map, table] = [await hub.open({ game: 'mastermind' }), await hub.open({ game: 'nuggets', countdown: 8 }), await hub.open({ game: 'blackjack' })];
+  const daily = (await hub.rooms()).find(({ game, title }) => game === 'mastermind' && title.startsWith('the puzzle')) ?? assert.fail();
+  const [ann, guest] = [await come(), await come('')];
+  const { page } = ann;
+  const chip = page.locator('.headline .chips');
+  // Another player in the room does not count in a game that each one plays alone.
+  await ann.go(`/rooms/${codes.id}`);
+  await chip.getByText('Rated: 4 pegs').waitFor();
+  await ann.givesUp();
+  await page.getByRole('link', { name: 'Replay' }).waitFor();
+  await page.getByRole('combobox', { name: 'Pegs' }).selectOption('5');
+  await page.getByRole('button', { name: 'New game' }).click();
+  await chip.getByText('Casual · different rules').waitFor();
+  await guest.go(`/rooms/${daily.id}`);
+  await guest.page.locator('.headline .chips').getByText('Casual · guest').waitFor();
+  await guest.leave();
+
+  await ann.go(`/rooms/${map.id}`);
+  await chip.getByText('Rated').waitFor();
+  await chip.getByText('Casual · no opponents').waitFor();
+  const bob = native.nuggets(map.port, 'Bob', { pause: 3000 });
+  await chip.getByText('Rated').waitFor();
+  await page.locator('.players li').nth(1).waitFor();
+  // The opponent stays in the result.
+  bob.stop();
+  await page.reload();
+  await chip.getByText('Rated').waitFor();
+
+  await ann.go(`/rooms/${table.id}?watch`);
+  await chip.getByText('Rated').waitFor();
+  const others = ['Bob', 'Cleo'].map((name) => native.blackjack(table.port, name));
+  const result = resultOf(page);
+  await result.getByText('Casual · players on one network').waitFor();
+  assert.equal(await result.getByText('Rated').count(), 0);
+  for (const other of others) other.stop();
+  await ann.leave();
+});
 
 test('mastermind: a hint in a rated game requires a confirmation', bound, async () => {
   const room = await hub.open({ game: 'mastermind' });

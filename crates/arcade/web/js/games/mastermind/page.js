@@ -345,7 +345,10 @@ export function play({ board, below, controls, more, live, playable, first, name
       const own = ownBoard(state);
       return own && state.room?.mode !== 'race' ? own.over === null : undefined;
     },
-    casual: () => casual(state),
+    casual: () => {
+      const own = ownBoard(state);
+      return casual(state) ?? (own && playedBefore(own) ? 'again' : null);
+    },
     playAgain: () => {
       if (state.room?.mode !== 'race') return false;
       raceAgain();
