@@ -26,7 +26,7 @@ test('inserts names into sentences', () => {
   assert.equal(list(['Ala', 'Ola', 'Ula']), 'Ala, Ola i Ula');
   assert.equal(winnersText([{ rank: 1, name: 'Ala' }, { rank: 2, name: 'Ola' }]), 'Wygrywa Ala');
   assert.equal(say('result.some', { names: list(['Ala', 'Ola']) }), 'Pierwsze miejsce dzielą Ala i Ola');
-  assert.deepEqual(story([{ at: 1, kind: 'swap', text: 'Ala and Ola swap places' }], []), [{ at: 1, text: 'Ala i Ola zamieniają się miejscami.' }]);
+  assert.deepEqual(story([{ at: 1, kind: 'swap', text: 'Ala and Ola swap places' }], [], () => Promise.resolve([])), [{ at: 1, text: 'Ala i Ola zamieniają się miejscami.' }]);
 });
 
 test('translates known sentences of the hub', () => {

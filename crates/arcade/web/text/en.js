@@ -295,6 +295,7 @@ export const texts = /** @type {const} */ ({
   // End of a match.
   'result.you': 'You win',
   'result.you.short': 'You',
+  'result.nobody': 'No winner',
   'result.place': 'You came {place}',
   'result.tie': 'You tie for first place',
   'series.score': 'Best of three: {counts}',

@@ -294,6 +294,7 @@ export const texts = {
   // End of a match.
   'result.you': 'Wygrywasz',
   'result.you.short': 'Ty',
+  'result.nobody': 'Nikt nie wygrywa',
   'result.place': 'Masz {place} miejsce',
   'result.tie': 'Dzielisz pierwsze miejsce',
   'series.score': 'Do dwóch zwycięstw: {counts}',

@@ -98,6 +98,8 @@ export type Game = {
   series?: boolean;
   /** The lowest score wins. */
   fewerWins?: boolean;
+  /** Whether a player with this score has lost even without opponents. */
+  isLost?: (score: number) => boolean;
   /** Each player has a separate game, so seats never run out. */
   isAlone: (room: Room) => boolean;
   picture: () => Picture;
@@ -178,8 +180,8 @@ export type Play = {
   sentences?: () => Promise<string[]>;
   /** The result of a finished game, from best to worst. */
   result?: () => Row[] | null;
-  /** The game shows its results itself. */
-  ownResult?: boolean;
+  /** The game shows the result of the user's own game itself. */
+  readonly ownResult?: boolean;
   /** The end of the match is still shown, without the result. The game calls `changed` when this is over. */
   isEnding?: () => boolean;
   /** Whether the player's own game runs; undefined if it is as long as the match. */
@@ -194,8 +196,12 @@ export type Play = {
 
 /** An event of a match, as the hub sends it: collected gold has a name and a count, a destroyed robot a name. */
 export type Mark = { at: number, kind: string, text: string, name?: string, count?: number };
-/** Highlights from the marks of the journal and the result: sentences and their times in milliseconds, best first. */
-export type Story = (marks: Mark[], rows: Row[]) => { at: number, text: string }[];
+export type Moment = { at: number, text: string };
+/**
+ * Highlights from the marks of the journal, the result and the frames for spectators: sentences and their times in
+ * milliseconds, best first. A long match has only the frames of its end.
+ */
+export type Story = (marks: Mark[], rows: Row[], frames: () => Promise<import('../lib/playback.js').Frame[]>) => Moment[] | Promise<Moment[]>;
 /** `note` is a remark such as the age of the score. Narrow screens show no `unit`. */
 export type Seat = { value: string; unit?: string; note?: string };
 /** Keys or gestures, and their effects. */

@@ -2,6 +2,7 @@
 
 import { request } from '../lib/api.js';
 import { element } from '../lib/dom.js';
+import { MAX_WINDOW, frame } from '../lib/playback.js';
 import { ratingAfter } from '../lib/rating.js';
 import { say } from '../lib/text.js';
 import { keepButton } from './name-dialog.js';
@@ -59,9 +60,12 @@ export class AfterMatch {
       await new Promise((resolve) => setTimeout(resolve, PAUSE));
       if (this.match !== match) return;
       try {
-        const [{ players, casual }, timeline] = await Promise.all([request(path), this.story ? request(`${path}/timeline`) : { marks: [] }]);
+        const [{ players, casual }, timeline] = await Promise.all([request(path), this.story ? request(`${path}/timeline`) : { length: 0, marks: [] }]);
         if (this.match !== match) return;
-        const highlights = this.story?.(timeline.marks, rows).slice(0, MOST - known.length) ?? [];
+        const to = Math.floor(timeline.length);
+        const frames = () => request(`${path}/frames?from=${Math.max(0, to - MAX_WINDOW)}&to=${to}`).then((answer) => answer.frames.map(frame), () => []);
+        const highlights = ((await this.story?.(timeline.marks, rows, frames)) ?? []).slice(0, MOST - known.length);
+        if (this.match !== match) return;
         this.list.append(...highlights.map((moment, index) => this.line(moment, index === 0)));
         // An error here does not repeat the request for the match.
         await this.showRating(players.find((/** @type {{ seat: string }} */ { seat }) => seat === own)).catch(() => {});
@@ -76,7 +80,7 @@ export class AfterMatch {
 
   /**
    * The first one has a button, the others are links.
-   * @param {{ at: number, text: string }} moment
+   * @param {import('../games/types.js').Moment} moment
    * @param {boolean} isFirst
    */
   line({ at, text }, isFirst) {

@@ -89,12 +89,12 @@ export class Result {
     this.ranking.hidden = false;
     this.notice.hidden = !this.stays;
     const mine = rows.find(({ seat }) => seat === own);
-    this.heading.textContent = headline(rows, mine);
+    this.heading.textContent = headline(this.game, rows, mine);
     this.gap.textContent = gap(this.game, rows, mine);
     this.series.textContent = score(series);
     this.series.hidden = series.length === 0;
     const face = (/** @type {Row} */ row) => avatar(row.seat, faceOf(row.name), row.seat === own);
-    const steps = rows.length < 2 ? [] : PODIUM.flatMap((index) => rows[index] ?? []);
+    const steps = rows.length < 2 || !hasWinner(this.game, rows) ? [] : PODIUM.flatMap((index) => rows[index] ?? []);
     updateChildren(
       this.podium,
       ...steps.map((row) =>
@@ -141,12 +141,17 @@ function score(series) {
   return name === null ? say('series.score', { counts }) : say('series.won', { name, counts });
 }
 
+/** @param {string} game @param {Row[]} rows */
+const hasWinner = (game, rows) => rows.some((row) => !GAMES[game].isLost?.(row.score));
+
 /**
  * The winners for a spectator.
+ * @param {string} game
  * @param {Row[]} rows
  * @param {Row | undefined} mine
  */
-function headline(rows, mine) {
+function headline(game, rows, mine) {
+  if (!hasWinner(game, rows)) return say('result.nobody');
   if (!mine || rows.length < 2) return winnersText(rows);
   if (mine.rank > 1) return say('result.place', { place: ordinal(mine.rank) });
   return say(rows.filter(({ rank }) => rank === 1).length === 1 ? 'result.you' : 'result.tie');
@@ -161,7 +166,8 @@ function headline(rows, mine) {
 function gap(game, rows, mine) {
   const other = mine && rows.find(({ seat, rank }) => seat !== mine.seat && (mine.rank > 1 ? rank === 1 : rank > 1));
   if (!mine || !other) return '';
-  const { gap: distance, fewerWins = false } = GAMES[game];
+  const { gap: distance, fewerWins = false, isLost } = GAMES[game];
+  if (isLost?.(Math.max(mine.score, other.score))) return '';
   const key = mine.rank > 1 ? (fewerWins ? 'result.more' : 'result.behind') : fewerWins ? 'result.fewer' : 'result.ahead';
   return say(key, { gap: distance(Math.abs(mine.score - other.score)), name: other.name });
 }

@@ -270,7 +270,6 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   const help = helpDialog(play.help ?? []);
   const intro = new Intro(game, play.help ?? []);
   if (!watching) board.append(intro.panel);
-  if (play.ownResult) below.prepend(rematch.panel);
   /** The loss of a player who leaves now, in a sentence. */
   const stake = () => {
     if (hasEnded || watching || !(own ?? hubSeat)) return null;

@@ -260,6 +260,50 @@ test('mastermind: finds the code, shows result and replay, and starts a new game
   await ann.leave();
 });
 
+test('mastermind: the result of a race is an overlay with the moment that decided it', bound, async () => {
+  const room = await hub.open({ game: 'mastermind', mode: 'race', players: 2, seed: 7 });
+  const [ann, eve] = [await Person.come(browser, hub.address, 'Ann'), await Person.come(browser, hub.address, 'Eve')];
+  const { page } = ann;
+  for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
+  const breaker = new Codebreaker();
+  let turn = 0;
+  for (let red = 0; red < 4; ) {
+    turn += 1;
+    await ann.reads(`Row ${turn} of 10`);
+    const guess = breaker.next();
+    await page.keyboard.type(guess);
+    await page.keyboard.press('Enter');
+    const text = (await page.getByRole('list', { name: 'Rows' }).getByText(`row ${turn}: `).textContent()) ?? '';
+    const [, reds, whites] = /(\d) red, (\d) white$/.exec(text) ?? assert.fail(text);
+    red = Number(reds);
+    breaker.learn({ guess, red, white: Number(whites) });
+  }
+  // The race goes on.
+  await page.getByRole('region', { name: 'Your game' }).getByRole('heading', { name: `Found in ${turn} turns` }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Race again' }).count(), 0);
+  await eve.givesUp();
+  const found = `Ann found the code in ${turn} turns.`;
+  for (const [person, heading] of /** @type {[Person, string][]} */ ([[ann, 'You win'], [eve, 'You came 2nd']])) {
+    const result = person.page.locator('.stage > .result');
+    await result.getByRole('heading', { name: heading }).waitFor();
+    assert.deepEqual(await result.locator('.standings .value').allTextContents(), [`${turn} turns`, 'not found']);
+    assert.equal(await result.locator('.gap').textContent(), '');
+    assert.equal(await result.locator('.podium > *').count(), 2);
+    await result.locator('.standings .own').filter({ hasText: person.name }).waitFor();
+    await result.locator('.story').getByText(/^The code is \d \d \d \d\.$/).waitFor();
+    await result.locator('.moment').filter({ hasText: found }).getByRole('link', { name: 'Watch' }).waitFor();
+    assert.equal(await person.page.getByRole('region', { name: 'Your game' }).count(), 0);
+    await result.getByRole('button', { name: 'Rematch' }).click();
+  }
+  for (const person of [ann, eve]) {
+    await person.reads('Row 1 of 10');
+    assert.equal(await person.page.locator('.stage > .result').isVisible(), false);
+  }
+  for (const person of [ann, eve]) await person.givesUp();
+  await page.getByRole('heading', { name: 'No winner' }).waitFor();
+  await Promise.all([ann.leave(), eve.leave()]);
+});
+
 test('mastermind: pegs can be dragged, and lifelines are correct', bound, async () => {
   const { ann, page, rows } = await breakCodes();
   // Against the order of taps, which fill the first place first.

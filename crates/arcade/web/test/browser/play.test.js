@@ -379,6 +379,7 @@ test('the page states why a match in a rated room is casual', bound, async () =>
   const result = resultOf(page);
   await result.getByText('Casual · players on one network').waitFor();
   assert.equal(await result.getByText('Rated').count(), 0);
+  await result.locator('.moment').filter({ hasText: /(took the lead for good in|been shared since) round \d+/ }).getByRole('link', { name: 'Watch' }).waitFor();
   for (const other of others) other.stop();
   await ann.leave();
 });

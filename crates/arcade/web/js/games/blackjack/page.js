@@ -19,6 +19,7 @@ import { HIT, SECONDS, STAND, decode, join } from './protocol.js';
 import { parse, parseHand } from './view.js';
 
 export { rules } from './rules.js';
+export { story } from './story.js';
 
 await sheet('board.css', import.meta.url);
 

@@ -7,6 +7,8 @@ export const game = {
   title: say('game.mastermind'),
   line: say('game.mastermind.line'),
   score: (score) => (score > 10 ? say('score.mastermind.lost') : say('score.mastermind', { count: score })),
+  fewerWins: true,
+  isLost: (score) => score > 10,
   gap: (count) => say('gap.mastermind', { count }),
   command: ({ bare, port }) => `nc ${bare} ${port}`,
   bots: false,

@@ -13,6 +13,7 @@ import { COLOURS, HINT, QUIT, RESIGN, TURNS, another, decode, guess as guessMess
 import { inWords, lineInWords, peg, rowElements } from './rows.js';
 
 export { rules } from './rules.js';
+export { story } from './story.js';
 
 await sheet('board.css', import.meta.url);
 
@@ -247,7 +248,7 @@ export function play({ board, below, controls, more, live, playable, first, name
     const next = room?.closing
       ? []
       : racing
-        ? [element('button', { type: 'button', class: 'primary again', disabled: ready, click: raceAgain }, say(ready ? 'mastermind.next.waits' : 'mastermind.next.race'))]
+        ? isRaceRunning() ? [] : [element('button', { type: 'button', class: 'primary again', disabled: ready, click: raceAgain }, say(ready ? 'mastermind.next.waits' : 'mastermind.next.race'))]
         : date
           ? [element('a', { class: 'button primary', href: '/mastermind' }, say('mastermind.next.free'))]
           : [element('button', { type: 'button', class: 'primary', click: () => send(another({ length: Number(length.value), repeats: repeats.value === 'yes' })) }, say('mastermind.next.new')), length, repeats];
@@ -273,6 +274,7 @@ export function play({ board, below, controls, more, live, playable, first, name
     const journal = state.room?.mode === 'daily' ? null : room?.match?.replace(/-\d+$/, '');
     return journal ? `/matches/${encodeURIComponent(`${journal}-${number}`)}` : null;
   };
+  const isRaceRunning = () => [...state.places.values()].some(({ board: other }) => other && !other.over);
   /** Whether the player wants to race again. */
   let ready = false;
   const raceAgain = () => {
@@ -301,7 +303,9 @@ export function play({ board, below, controls, more, live, playable, first, name
   show();
   return {
     help: HELP,
-    ownResult: true,
+    get ownResult() {
+      return state.room?.mode !== 'race';
+    },
     open: () => {
       if (playable) send(playMessage(name));
     },
@@ -335,6 +339,12 @@ export function play({ board, below, controls, more, live, playable, first, name
     room: (now) => {
       room = now;
       show();
+    },
+    // The code is not in the ranking.
+    sentences: async () => {
+      const own = ownBoard(state);
+      const code = [...state.places.values()].map(({ board: other }) => other?.over?.code ?? '*').find((one) => !one.startsWith('*'));
+      return [code && say('mastermind.reveals', { code: inWords(code) }), own && mostInformativeRow(own)].filter((one) => typeof one === 'string');
     },
     seat: (seat) => ({ value: room ? progress(state.places.get(Number(seat))?.board ?? null) : '' }),
     anchor: (seat) => {

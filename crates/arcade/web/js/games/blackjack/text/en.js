@@ -81,6 +81,8 @@ export const texts = /** @type {const} */ ({
   'blackjack.suit.Diamonds': 'Diamonds',
   'blackjack.suit.Hearts': 'Hearts',
   'blackjack.suit.Spades': 'Spades',
+  'blackjack.story.lead': '{name} took the lead for good in round {round}.',
+  'blackjack.story.level': 'The lead has been shared since round {round}.',
   'blackjack.costliest.hit': 'Costliest move: you hit {hand} against {card}. It loses {cost} of a stake on average.',
   'blackjack.costliest.stand': 'Costliest move: you stood on {hand} against {card}. It loses {cost} of a stake on average.',
   'blackjack.costliest.none': 'You played every hand perfectly.',

@@ -82,6 +82,8 @@ export const texts = {
   'blackjack.suit.Diamonds': 'karo',
   'blackjack.suit.Hearts': 'kier',
   'blackjack.suit.Spades': 'pik',
+  'blackjack.story.lead': '{name} prowadzi już do końca od rundy {round}.',
+  'blackjack.story.level': 'Od rundy {round} prowadzenie jest dzielone.',
   'blackjack.costliest.hit': 'Najdroższy ruch: dobierasz, mając {hand}, gdy krupier ma {card}. Średnia strata: {cost} stawki.',
   'blackjack.costliest.stand': 'Najdroższy ruch: pasujesz, mając {hand}, gdy krupier ma {card}. Średnia strata: {cost} stawki.',
   'blackjack.costliest.none': 'Każda ręka zagrana bezbłędnie.',

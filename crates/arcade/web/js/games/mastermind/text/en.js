@@ -96,6 +96,7 @@ export const texts = /** @type {const} */ ({
   'mastermind.other.lost': '{name} did not find the code.',
   'mastermind.other.resigned': '{name} gave up.',
   'mastermind.other.late': '{name} ran out of time.',
+  'mastermind.story.first': { one: '{name} found it first, but took {count} turn.', other: '{name} found it first, but took {count} turns.' },
   'mastermind.reveals': 'The code is {code}.',
   'mastermind.advice': { one: '{count} code left. Try {code}.', other: '{count} codes left. Try {code}.' },
   'mastermind.advice.only': 'It is the only one that fits.',

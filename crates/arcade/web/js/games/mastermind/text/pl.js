@@ -97,6 +97,7 @@ export const texts = {
   'mastermind.other.lost': '{name} nie odgaduje kodu.',
   'mastermind.other.resigned': '{name} się poddaje.',
   'mastermind.other.late': '{name}: koniec czasu.',
+  'mastermind.story.first': { one: 'Najszybszy kod: {name}, ale w {count} ruchu.', few: 'Najszybszy kod: {name}, ale w {count} ruchach.', many: 'Najszybszy kod: {name}, ale w {count} ruchach.' },
   'mastermind.reveals': 'Kod to {code}.',
   'mastermind.advice': { one: 'Został {count} kod. Spróbuj {code}.', few: 'Zostały {count} kody. Spróbuj {code}.', many: 'Zostało {count} kodów. Spróbuj {code}.' },
   'mastermind.advice.only': 'Tylko on pasuje.',
