@@ -113,13 +113,17 @@ export const offerNextMatch = (main, game) =>
     const next = element('button', { type: 'button', class: 'primary', click: () => resolve('next') }, say('late.next'));
     main.replaceChildren(
       element('h1', {}, game),
-      element('p', {}, say('late.text')),
       element(
         'div',
-        { class: 'row' },
-        next,
-        element('button', { type: 'button', click: () => resolve('now') }, say('late.now')),
-        element('a', { class: 'button', href: '/' }, say('page.lobby')),
+        { class: 'panel word' },
+        element('p', {}, say('late.text')),
+        element(
+          'div',
+          { class: 'row' },
+          next,
+          element('button', { type: 'button', click: () => resolve('now') }, say('late.now')),
+          element('a', { class: 'button', href: '/' }, say('page.lobby')),
+        ),
       ),
     );
     next.focus();
