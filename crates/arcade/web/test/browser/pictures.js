@@ -53,6 +53,47 @@ for (let match = 0; match < 2; match += 1) {
 }
 const nuggets = await hub.open({ game: 'nuggets', map: 'donuts' });
 
+/** The links of a class for its teacher and its pupils, of whom two play. @type {Promise<[teacher: string, pupils: string]> | undefined} */
+let ofClass;
+const openClass = async () => {
+  const text = hub.command('class', 'Networks, group 2', '--players', '60');
+  const [teacherLink, pupilLink] = [/^Teacher: +(\S+)$/m, /^Players: +(\S+)$/m].map((line) => new URL(line.exec(text)?.[1] ?? '')).map(({ pathname, hash }) => pathname + hash);
+  const [teacher, ...pupils] = await Promise.all(['', '', ''].map((name) => Person.come(browser, hub.address, name)));
+  await teacher.go(teacherLink);
+  for (const [index, name] of ['Łukasz', 'Ola'].entries()) {
+    const { page } = pupils[index];
+    await pupils[index].go(pupilLink);
+    await page.getByLabel('Your name in this class').fill(name);
+    await page.getByRole('button', { name: 'Join class' }).click();
+  }
+  // The second match runs on.
+  for (const [match, turns] of ['5', '3000'].entries()) {
+    await teacher.page.getByLabel('Game', { exact: true }).selectOption('robots');
+    if (match === 0) await teacher.page.getByText('Game settings').click();
+    await teacher.page.getByLabel('Players', { exact: true }).fill('2');
+    await teacher.page.getByLabel('Turns', { exact: true }).fill(turns);
+    await teacher.page.getByRole('button', { name: 'Open', exact: true }).click();
+    for (const pupil of pupils) {
+      await pupil.go(pupilLink);
+      await pupil.page.getByRole('link', { name: 'Play: Robots' }).last().click();
+    }
+    for (const pupil of pupils) await (match === 0 ? pupil.page.getByRole('region', { name: 'Result' }).waitFor() : pupil.reads(/^Turn/));
+  }
+  return /** @type {[string, string]} */ ([teacherLink, pupilLink]);
+};
+/** @param {Person} person @param {0 | 1} link */
+const enterClass = async (person, link) => person.go((await (ofClass ??= openClass()))[link]);
+
+/** A match of nuggets that new players can hardly win any more. @type {Promise<string> | undefined} */
+let lateRoom;
+const playLong = async () => {
+  const { id, port } = await hub.open({ game: 'nuggets', map: 'main' });
+  guests.push(native.nuggets(port, 'Bob', { pause: 100 }), native.nuggets(port, 'Eve', { pause: 600_000 }));
+  while (!(/** @type {{ late?: boolean }} */ (await hub.room(id)).late)) await new Promise((resolve) => setTimeout(resolve, 100));
+  guests.splice(-2, 1)[0].stop();
+  return id;
+};
+
 /** @typedef {{ name: string, path: string, ready: (person: Person) => Promise<unknown>, wait?: number }} Shot */
 
 /** @type {Shot[]} */
@@ -176,6 +217,60 @@ const SHOTS = [
       await person.page.getByRole('dialog', { name: 'Leave this game?' }).waitFor();
     },
   },
+  {
+    name: 'late',
+    path: '',
+    ready: async (person) => {
+      await person.page.goto(`${hub.address}/rooms/${await (lateRoom ??= playLong())}`);
+      await person.page.getByRole('button', { name: 'Play next match' }).waitFor();
+    },
+  },
+  {
+    name: 'running',
+    path: '',
+    ready: async (person) => {
+      const room = await hub.open({ game: 'robots', players: 2, turns: 3000, turn_duration: 150 });
+      const players = ['Bob', 'Eve'].map((name) => native.robots(room.port, name));
+      guests.push(...players);
+      while ((await hub.room(room.id)).phase !== 'playing') await person.page.waitForTimeout(100);
+      await person.go(`/rooms/${room.id}`);
+      await person.reads(/^Turn/);
+    },
+    wait: 500,
+  },
+  { name: 'class-join', path: '', ready: async (person) => {
+    await enterClass(person, 1);
+    await person.page.getByRole('button', { name: 'Join class' }).waitFor();
+  } },
+  {
+    name: 'pupil',
+    path: '',
+    ready: async (person) => {
+      const { page } = person;
+      await enterClass(person, 1);
+      // Each picture is of the same pupil.
+      await page.getByRole('button', { name: 'Join class' }).or(page.getByText('You play as')).waitFor();
+      if (!(await page.getByText('You play as').isVisible())) {
+        await page.getByLabel('Your name in this class').fill('Zoe');
+        await page.getByRole('button', { name: 'Join class' }).click();
+      }
+      await page.getByRole('link', { name: 'Watch: Robots' }).last().waitFor();
+    },
+  },
+  { name: 'teacher', path: '', ready: async (person) => {
+    await enterClass(person, 0);
+    await person.page.getByRole('link', { name: 'Watch: Robots' }).last().waitFor();
+  } },
+  {
+    name: 'projector',
+    path: '',
+    ready: async (person) => {
+      await enterClass(person, 0);
+      await person.page.getByRole('link', { name: 'Projector view' }).click();
+      await person.page.locator('.board canvas').waitFor();
+    },
+    wait: 800,
+  },
   { name: 'controls', path: `/rooms/${nuggets.id}`, ready: async (person) => {
     await person.reads('left');
     await person.page.getByRole('button', { name: 'Controls' }).click();
@@ -218,13 +313,31 @@ const SHOTS = [
     name: 'nuggets-result',
     path: '',
     ready: async (person) => {
+      await person.page.unrouteAll();
       const room = await hub.open({ game: 'nuggets', map: 'brawl' });
       await person.go(`/rooms/${room.id}`);
       await person.reads('left');
       await native.nuggets(room.port, 'Bob').over;
-      await person.page.getByRole('region', { name: 'Result' }).waitFor();
+      await person.page.locator('.moment').waitFor();
     },
-    wait: 600,
+  },
+  {
+    name: 'race-result',
+    path: '',
+    ready: async (person) => {
+      await person.page.unrouteAll();
+      const { id } = await hub.open({ game: 'mastermind', mode: 'race', players: 2, seed: 7 });
+      const bob = await Person.come(browser, hub.address, 'Bob');
+      for (const one of [person, bob]) await one.go(`/rooms/${id}`);
+      await bob.givesUp();
+      for (const code of ['1122', '7836']) {
+        await person.page.keyboard.type(code);
+        await person.page.keyboard.press('Enter');
+        await person.page.locator('[data-place="0"]:empty').or(person.page.getByRole('region', { name: 'Result' })).waitFor();
+      }
+      await person.page.locator('.moment').waitFor();
+      await bob.page.context().close();
+    },
   },
   { name: 'replay', path: '/matches/nuggets-1.1?at=9000', ready: ({ page }) => page.getByText('Ann finds 12').waitFor(), wait: 300 },
   { name: 'players', path: '/players', ready: ({ page }) => page.locator('table').first().waitFor() },
