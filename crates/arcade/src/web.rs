@@ -43,8 +43,9 @@ use self::{event_stream::EventStreams, page::Page, response::missing};
 use crate::hub::{Hub, resources::MAX_BODY};
 
 /// Pages load only resources of this hub, and have no inline scripts.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
-                      manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
+                      connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
 
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
     let public = hub.resources().callers.names.public.first().cloned();

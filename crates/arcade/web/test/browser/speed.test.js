@@ -40,6 +40,30 @@ test('the first page is small and makes no further requests', bound, async (t) =
   await ann.leave();
 });
 
+test('the display face loads on all pages and the text face in rooms, and no button moves', bound, async (t) => {
+  const { id } = await hub.open({ game: 'nuggets', map: 'main' });
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  await ann.page.addInitScript(() => {
+    const shifts = Object.assign(globalThis, { moved: 0 });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) shifts.moved += /** @type {any} */ (entry).value;
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+  const faces = async () => {
+    const loaded = await ann.page.evaluate(async () => [...(await document.fonts.ready)].filter(({ status }) => status === 'loaded').map(({ family }) => family));
+    t.diagnostic(`layout shift: ${await ann.page.evaluate(() => /** @type {any} */ (globalThis).moved)}`);
+    return loaded.map((family) => family.replaceAll(/"|'/gu, ''));
+  };
+  await ann.go('/');
+  await ann.page.locator('#link[data-state=open]').waitFor();
+  assert.deepEqual(await faces(), ['Fredoka Variable']);
+  assert.ok((await ann.page.evaluate(() => /** @type {any} */ (globalThis).moved)) < 0.02);
+  await ann.go(`/rooms/${id}`);
+  await ann.hasSeat('A');
+  assert.deepEqual((await faces()).sort(), ['Fredoka Variable', 'Inter Variable']);
+  await ann.leave();
+});
+
 test('nuggets responds to keys immediately', bound, async (t) => {
   const room = await hub.open({ game: 'nuggets', map: 'main' });
   const ann = await Person.come(browser, hub.address, 'Ann');
