@@ -68,9 +68,9 @@ function row(context, cards, x, y, size) {
     context.fillStyle = isRed(card) ? '#a3101d' : '#1b1b1b';
     context.textAlign = 'left';
     context.textBaseline = 'top';
-    context.font = `700 ${Math.round(size * 0.38)}px system-ui, sans-serif`;
+    context.font = `700 ${Math.round(size * 0.38)}px 'Fredoka Variable', system-ui, sans-serif`;
     context.fillText(shortRank(card), left + step * index + wide * 0.1, y + size * 0.08);
-    context.font = `${Math.round(size * 0.36)}px system-ui, sans-serif`;
+    context.font = `${Math.round(size * 0.36)}px 'Fredoka Variable', system-ui, sans-serif`;
     context.fillText(SIGNS[card.suit], left + step * index + wide * 0.1, y + size * 0.5);
   });
 }

@@ -19,7 +19,7 @@ export function drawSmall(context, length, lines, width, height) {
   const size = Math.min(height / 6, width / (length * 1.7));
   context.textAlign = 'center';
   context.textBaseline = 'middle';
-  context.font = `700 ${size * 0.6}px system-ui, sans-serif`;
+  context.font = `700 ${size * 0.6}px 'Fredoka Variable', system-ui, sans-serif`;
   for (let row = 0; row < 5; row += 1) {
     const line = lines[row];
     const y = (row + 0.5) * (height / 5);

@@ -180,7 +180,7 @@ function paintBomb(context, x, y, field, timer, longest) {
   context.fillStyle = '#ffffff';
   context.textAlign = 'center';
   context.textBaseline = 'middle';
-  context.font = `700 ${Math.round(field * 0.38)}px system-ui, sans-serif`;
+  context.font = `700 ${Math.round(field * 0.38)}px 'Fredoka Variable', system-ui, sans-serif`;
   context.fillText(String(timer), x, y);
 }
 
@@ -214,7 +214,7 @@ function drawRobots(context, game, { own, face, glides, now, chosen }, field, x,
     if (ids.length > shown.length && field >= 12) {
       const position = /** @type {Position} */ (game.positions.get(ids[0]));
       context.fillStyle = '#ffffff';
-      context.font = `700 ${Math.round(field * 0.25)}px system-ui, sans-serif`;
+      context.font = `700 ${Math.round(field * 0.25)}px 'Fredoka Variable', system-ui, sans-serif`;
       context.fillText(`+${ids.length - shown.length}`, x(position) + field * 0.8, y(position) + field * 0.15);
     }
   }
@@ -250,7 +250,7 @@ function paintRobot(context, id, face, own, left, top, size) {
   }
   context.textAlign = 'center';
   context.textBaseline = 'middle';
-  context.font = `800 ${Math.round(size * 0.42)}px system-ui, sans-serif`;
+  context.font = `700 ${Math.round(size * 0.42)}px 'Fredoka Variable', system-ui, sans-serif`;
   context.fillText(String(id), left + size / 2, top + size * 0.66);
 }
 
