@@ -15,7 +15,6 @@
 
 pub mod by_hand;
 pub mod disk;
-mod draw;
 pub mod hostile;
 pub mod machine;
 pub mod measured;

@@ -5,31 +5,32 @@
 //! detects lost wake-ups: it polls sleeping tasks, which must not make progress.
 
 mod clock;
-mod pace;
 mod thread;
 
 use std::{
     collections::BTreeMap,
     fmt,
+    ops::RangeInclusive,
     pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Wake, Waker},
+    time::Duration,
 };
 
 use netcore::Time;
+use rand::RngExt;
+use rand_pcg::Pcg64;
 
-pub(crate) use self::thread::{ThreadContext, is_thread, sleep};
 use self::{
     clock::State,
     thread::{Process, ThreadTask},
 };
-pub use self::{
-    clock::{SimulatedClock, SimulatedTimer},
-    pace::Pace,
-};
+
+pub use self::clock::{SimulatedClock, SimulatedTimer};
+pub(crate) use self::thread::{ThreadContext, is_thread, sleep};
 
 /// Consecutive polls without another event; more mean that a task wakes itself forever.
 const MAX_POLLS: u32 = 1 << 16;
@@ -190,4 +191,35 @@ impl Machine {
         }
         ended
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pace {
+    /// The time between two reads of the clock.
+    pub work: RangeInclusive<Duration>,
+    /// The delay of an expired timer.
+    pub late: RangeInclusive<Duration>,
+    /// Reads at which the whole process stalls.
+    pub stall_per_million: u32,
+    pub stall: RangeInclusive<Duration>,
+}
+
+impl Pace {
+    pub const CALM: Self = Self {
+        work: Duration::from_nanos(20)..=Duration::from_micros(1),
+        late: Duration::ZERO..=Duration::from_micros(50),
+        stall_per_million: 0,
+        stall: Duration::ZERO..=Duration::ZERO,
+    };
+    pub const ROUGH: Self = Self {
+        work: Duration::from_nanos(20)..=Duration::from_micros(20),
+        late: Duration::ZERO..=Duration::from_millis(2),
+        stall_per_million: 200,
+        stall: Duration::from_millis(10)..=Duration::from_millis(400),
+    };
+}
+
+pub(crate) fn draw(rng: &mut Pcg64, range: &RangeInclusive<Duration>) -> Duration {
+    let nanos = |delay: &Duration| u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
+    Duration::from_nanos(rng.random_range(nanos(range.start())..=nanos(range.end())))
 }

@@ -7,16 +7,12 @@
 //! The server is the real [`serve`] with the real [`Host`] and transports, [`Ports`] and [`Streams`]. Only the
 //! operating system is simulated: a [`Machine`] with one task, which a simulated socket or timer wakes.
 
-mod arrival;
-mod clients;
 mod conditions;
 mod datagrams;
 mod ledger;
-mod listener;
 mod recording_transport;
-mod restart;
 mod shared_room;
-mod socket;
+mod sockets;
 mod streams;
 mod world;
 
@@ -24,29 +20,37 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Debug,
     future::pending,
+    iter,
     net::SocketAddr,
     time::Duration,
 };
 
+use bytes::Bytes;
 use journal_core::{JournalHold, Journalled};
-use netcore::{Client, Leave, Outcome, Rate, Recorded, Role, Time};
+use netcore::{Client, Leave, Link, Outcome, PeerId, Rate, Recorded, Role, Time};
 use netshell::{Host, Limits, Ports, Streams, serve};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use tokio::sync::oneshot;
 
-pub(crate) use self::ledger::bytes_of;
-use crate::machine::{Machine, Pace, TaskId};
+use self::{
+    datagrams::Direction,
+    recording_transport::RecordingTransport,
+    shared_room::SharedRoom,
+    sockets::{SimulatedListener, SimulatedSocket},
+    streams::Arrived,
+    world::Shared,
+};
+use crate::{
+    disk::Crash,
+    machine::{Machine, Pace, TaskId},
+};
 
+pub(crate) use self::ledger::bytes_of;
 pub use self::{
     conditions::{Conditions, SocketFaults, StreamConditions, Traffic},
     ledger::Delivered,
-    restart::Restart,
     shared_room::{EngineRef, Hostable},
-};
-use self::{
-    listener::SimulatedListener, recording_transport::RecordingTransport, shared_room::SharedRoom,
-    socket::SimulatedSocket, world::Shared,
 };
 
 /// How fast the server reads one stream.
@@ -246,4 +250,186 @@ fn spawn(machine: &mut Machine, host: Host) -> (TaskId, oneshot::Sender<Leave>) 
         }
     });
     (server, stop)
+}
+
+impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
+    /// Adds a client that uses datagrams, in place of the previous one at this address.
+    pub fn add(&mut self, address: SocketAddr, client: C) {
+        let since = self.now();
+        self.clients.insert(address, Endpoint { client, stream: None, closed: false, since });
+    }
+
+    /// Watchers use a listener of their own.
+    pub fn add_stream(&mut self, address: SocketAddr, role: Role, client: C) {
+        let world = &mut *self.shared.lock();
+        let (stream, since) = (world.connections.connect(&mut world.chance, address, role), world.chance.now);
+        self.clients.insert(address, Endpoint { client, stream: Some(stream), closed: false, since });
+    }
+
+    pub fn remove(&mut self, address: SocketAddr) {
+        self.clients.remove(&address);
+    }
+
+    pub fn client(&self, address: SocketAddr) -> &C {
+        &self.clients.get(&address).unwrap_or_else(|| panic!("no client is at {address}")).client
+    }
+
+    pub fn client_mut(&mut self, address: SocketAddr) -> &mut C {
+        &mut self.clients.get_mut(&address).unwrap_or_else(|| panic!("no client is at {address}")).client
+    }
+
+    pub fn clients(&self) -> impl Iterator<Item = (SocketAddr, &C)> {
+        self.clients.iter().map(|(&address, endpoint)| (address, &endpoint.client))
+    }
+
+    /// Sends from any address, with or without a client.
+    pub fn send(&mut self, from: SocketAddr, datagram: impl Into<Bytes>) {
+        let world = &mut *self.shared.lock();
+        world.datagrams.send(&mut world.chance, Direction::ToServer { from }, datagram.into());
+    }
+
+    /// The bytes follow the client's own output.
+    pub fn write(&mut self, address: SocketAddr, bytes: &[u8]) {
+        self.collect();
+        let Some(&Endpoint { stream: Some(stream), closed: false, .. }) = self.clients.get(&address) else { return };
+        let world = &mut *self.shared.lock();
+        world.connections.send(&mut world.chance, stream, bytes);
+    }
+
+    fn receive(&mut self, address: SocketAddr, what: Arrived) {
+        let now = self.now();
+        let Some(endpoint) = self.clients.get_mut(&address) else { return };
+        match what {
+            Arrived::Bytes(bytes) => {
+                if let Err(why) = endpoint.client.receive(now, &bytes) {
+                    panic!("{address} cannot decode {}: {why:?}", bytes.escape_ascii());
+                }
+            }
+            Arrived::End(end) => {
+                endpoint.client.disconnected(now, end.reason());
+                endpoint.close(&self.shared);
+            }
+        }
+    }
+
+    fn collect(&mut self) {
+        for (&from, Endpoint { client, stream, closed, .. }) in &mut self.clients {
+            let world = &mut *self.shared.lock();
+            for message in iter::from_fn(|| client.take_outgoing()) {
+                match *stream {
+                    None => world.datagrams.send(&mut world.chance, Direction::ToServer { from }, message),
+                    Some(_) if *closed => {}
+                    Some(stream) => world.connections.send(&mut world.chance, stream, &message),
+                }
+            }
+        }
+        for endpoint in self.clients.values_mut().filter(|endpoint| endpoint.client.is_over()) {
+            endpoint.close(&self.shared);
+        }
+    }
+}
+
+impl<C> Endpoint<C> {
+    fn close(&mut self, shared: &Shared) {
+        if std::mem::replace(&mut self.closed, true) {
+            return;
+        }
+        if let Some(stream) = self.stream {
+            let world = &mut *shared.lock();
+            world.connections.close(&mut world.chance, stream);
+        }
+    }
+}
+
+/// See [`journal_core::Resumable`].
+#[derive(Debug)]
+pub struct Restart<E: Recorded> {
+    pub room: Journalled<E>,
+    pub hold: JournalHold,
+    pub at: Time,
+    pub next_peer: PeerId,
+    /// The peers at the last arrival.
+    pub peers: Vec<(PeerId, Link, SocketAddr)>,
+    pub farewells: Vec<(SocketAddr, Vec<Bytes>)>,
+}
+
+impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
+    /// Messages in flight to clients arrive after a kill, but not after a power cut. Connections are closed or reset;
+    /// clients on datagrams are not notified.
+    pub fn crash(&mut self, how: Crash) {
+        self.machine.check_sleepers();
+        self.machine.kill(self.server);
+        let world = &mut *self.shared.lock();
+        world.routes.clear();
+        world.ledger.clear();
+        if how == Crash::PowerCut {
+            world.connections.break_all(&mut world.chance);
+        }
+    }
+
+    pub fn suspend(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            // A server that has ended does not listen.
+            let _ = stop.send(Leave::Resumable);
+        }
+    }
+
+    /// Resumes at the time of the last arrival.
+    pub fn resume(&mut self, restart: Restart<E>) {
+        assert!(!self.is_up(), "the server has not ended");
+        let Restart { room, hold, at, next_peer, peers, farewells } = restart;
+        self.machine.clock().set(at);
+        self.behind = self.now();
+        let datagrams = peers.iter().filter(|(_, link, _)| *link == Link::Datagram);
+        self.shared.lock().ledger.resume(next_peer, datagrams.map(|&(peer, _, address)| (address, peer)));
+        self.room = SharedRoom::new(room, self.shared.clone());
+        let host = build_host(&self.shared, self.room.clone());
+        let mut host = host.with_hold(hold).with_first_peer(next_peer);
+        host.resume(at, peers);
+        self.shared.lock().ledger.resumed();
+        for (address, frames) in farewells {
+            host.repeat_farewell(at, address, frames);
+        }
+        let (server, stop) = spawn(&mut self.machine, host);
+        (self.server, self.stop) = (server, Some(stop));
+    }
+
+    pub fn jump(&mut self, by: Duration) {
+        let clock = self.machine.clock();
+        clock.set(clock.reading().plus(by));
+    }
+
+    /// Sets the server's clock back, but not below zero.
+    pub fn jump_back(&mut self, by: Duration) {
+        let clock = self.machine.clock();
+        let now = clock.reading();
+        let to = Time::ZERO.plus(now.since(Time::ZERO.plus(by)));
+        self.behind = self.behind.max(self.now()).plus(now.since(to));
+        clock.set(to);
+    }
+
+    /// Excuses the server from reading input while too much output waits for its disk.
+    pub(crate) fn excuse(&mut self) {
+        self.behind = self.behind.max(self.now());
+    }
+
+    /// Records a state that the room reached without an input.
+    pub(crate) fn note_state(&mut self, digest: u64) {
+        self.shared.lock().ledger.digests.insert(digest);
+    }
+
+    /// The output to each peer in all runs of the server.
+    pub fn delivered(&self) -> Delivered {
+        self.shared.lock().ledger.delivered.clone()
+    }
+
+    /// Sets the output of a replay of the resumed journal. Once a peer receives further output, its replayed output
+    /// counts as delivered, including data that was in flight.
+    pub fn set_expected(&mut self, expected: Delivered) {
+        self.shared.lock().ledger.set_expected(expected);
+    }
+
+    pub fn had(&self, digest: u64) -> bool {
+        self.shared.lock().ledger.digests.contains(&digest)
+    }
 }

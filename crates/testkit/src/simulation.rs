@@ -7,32 +7,25 @@
 //! after each step, and after each crash all delivered output is compared with a replay. At the end, in a calm period
 //! without faults, all clients must be served again.
 
-mod crashes;
-mod mix;
 mod oracle;
-mod other_processes;
-mod report;
-mod scribes;
 mod trouble;
 
 use std::{
-    collections::BTreeSet,
-    fmt::Debug,
+    collections::{BTreeMap, BTreeSet},
+    fmt::{self, Debug},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
 
-use journal_core::{Head, JournalEnd, Scribe, Writing};
+use journal_core::{Clock, Head, JournalEnd, MAX_SIZE, Scribe, Step, SyncPolicy, Writing};
 use netcore::{Client, EngineRoom, Recorded, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-pub use self::report::Report;
-use self::{mix::Mix, scribes::Scribes};
 use crate::{
     disk::{Crash, Latency, SimulatedDisk},
-    machine::Pace,
+    machine::{Machine, Pace, SimulatedClock, TaskId, ThreadContext},
     net::{Conditions, Hostable, Net, StreamConditions, Traffic},
 };
 
@@ -323,4 +316,148 @@ impl<G: Game> Simulation<G> {
 fn start_over(scribes: &mut Scribes, writing: &mut Writing, disk: &SimulatedDisk) {
     let scribe: Scribe = scribes.start();
     *writing = Writing { disk: Arc::new(disk.clone()), scribe, copy: None, ..*writing };
+}
+
+struct Mix {
+    /// They share a scribe.
+    rooms: u64,
+    sync: SyncPolicy,
+    /// Maximum size of each journal in bytes.
+    max: u64,
+    latency: Latency,
+    conditions: Conditions,
+    streams: StreamConditions,
+    pace: Pace,
+    bad_disk: bool,
+    /// The disk loses, misplaces and changes data that it has reported as written.
+    dishonest: bool,
+}
+
+impl Mix {
+    fn draw(rng: &mut Pcg64) -> Self {
+        let rooms = [1, 1, 1, 1, 1, 1, 2, 3][rng.random_range(0..8)];
+        let disk = rng.random_range(0..10);
+        Self {
+            rooms,
+            sync: [SyncPolicy::Always, SyncPolicy::Interval][rng.random_range(0..2)],
+            // Keeps some journals completely, in few or in many segments, and only the end of others.
+            max: [MAX_SIZE, 100_000, 16_000, 6_000][rng.random_range(0..4)],
+            latency: [Latency::NONE, Latency::CALM, Latency::CALM, Latency::ROUGH][rng.random_range(0..4)].clone(),
+            conditions: match rng.random_range(0..3) {
+                0 => Conditions::CALM,
+                1 => Conditions { loss_percent: 10, ..Conditions::CALM },
+                _ => Conditions { truncate_percent: 2, ..Conditions::STORM },
+            },
+            streams: match rng.random_range(0..3) {
+                0 => StreamConditions::CALM,
+                1 => StreamConditions { stall_percent: 0, ..StreamConditions::ROUGH },
+                _ => StreamConditions { reset_permille: 1, half_close_permille: 2, ..StreamConditions::ROUGH },
+            },
+            pace: if rng.random_range(0..3) == 0 { Pace::ROUGH } else { Pace::CALM },
+            bad_disk: disk < 3,
+            dishonest: disk == 9,
+        }
+    }
+}
+
+/// Statistics of one or more simulations.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    counts: BTreeMap<&'static str, u64>,
+    pub simulated: Duration,
+}
+
+impl Report {
+    pub fn count(&mut self, what: &'static str) {
+        self.add_to(what, 1);
+    }
+
+    pub fn add_to(&mut self, what: &'static str, more: u64) {
+        *self.counts.entry(what).or_default() += more;
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        other.counts.iter().for_each(|(what, &more)| self.add_to(what, more));
+        self.simulated += other.simulated;
+    }
+
+    /// Panics if an event never happened.
+    pub fn expect(&self, all: &[&str]) {
+        let never = |what: &&&str| self.counts.get(**what).is_none_or(|&count| count == 0);
+        let missing: Vec<_> = all.iter().filter(never).collect();
+        assert!(missing.is_empty(), "this never happened: {missing:?}\n{self}");
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:.2} simulated hours", self.simulated.as_secs_f64() / 3_600.0)?;
+        self.counts.iter().try_for_each(|(what, count)| writeln!(f, "{count:>12} {what}"))
+    }
+}
+
+// The scribe of a simulated server: two threads on a machine of their own.
+
+/// How early a scribe may do its work, to wake once for many journals.
+const SLACK: Duration = Duration::from_millis(20);
+/// Checks for lost wake-ups, one in this many steps.
+const CHECKS: u32 = 16;
+
+/// The machine with the threads of one scribe at a time.
+struct Scribes {
+    machine: Machine,
+    threads: Vec<TaskId>,
+    steps: u32,
+}
+
+/// The time of the machine, which is never set.
+struct MachineClock(SimulatedClock);
+
+impl Clock for MachineClock {
+    fn elapsed(&self) -> Duration {
+        self.0.world_now().since(Time::ZERO)
+    }
+
+    fn unix_seconds(&self) -> u64 {
+        self.elapsed().as_secs()
+    }
+}
+
+impl Scribes {
+    fn new(seed: u64) -> Self {
+        Self { machine: Machine::new(seed), threads: vec![], steps: 0 }
+    }
+
+    fn start(&mut self) -> Scribe {
+        let scribe = Scribe::with_clock(MachineClock(self.machine.clock()));
+        let writer = scribe.clone();
+        let write = move |turns: &ThreadContext| repeat(turns, |waker| writer.write_step(waker));
+        let keeper = scribe.clone();
+        let keep = move |turns: &ThreadContext| repeat(turns, |waker| keeper.keep_step(waker));
+        self.threads.push(self.machine.spawn_thread("thread that writes journals", write));
+        self.threads.push(self.machine.spawn_thread("thread that syncs journals", keep));
+        scribe
+    }
+
+    /// Their process must be dead, so that their remaining actions have no effect.
+    fn kill(&mut self) {
+        self.threads.drain(..).for_each(|thread| self.machine.kill(thread));
+    }
+
+    fn check(&mut self) {
+        self.steps += 1;
+        if self.steps.is_multiple_of(CHECKS) {
+            self.machine.check_sleepers();
+        }
+    }
+}
+
+fn repeat(turns: &ThreadContext, step: impl Fn(&std::task::Waker) -> Step) {
+    while let Some(waker) = turns.waker() {
+        match step(&waker) {
+            Step::Done => turns.note_progress(),
+            Step::Until(due) => turns.wait(Some(Time::ZERO.plus(due.saturating_sub(SLACK)))),
+            Step::Idle => turns.wait(None),
+        }
+    }
 }

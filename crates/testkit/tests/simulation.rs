@@ -1,11 +1,9 @@
 //! Whole matches whose server is killed and resumed from its journal many times.
 
 mod blackjack;
-mod bot;
 mod mastermind;
 mod nuggets;
 mod robots;
-mod seats;
 
 use std::{
     net::SocketAddr,
@@ -18,6 +16,8 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
+use bytes::Bytes;
+use netcore::{Client, DisconnectReason, Time};
 use testkit::{
     seeds::{ONE, for_each_seed, number},
     simulation::{Report, simulate},
@@ -178,4 +178,133 @@ fn simulate_for_long() {
     eprintln!("{seeds} seeds of {} games each\n{report}", GAMES.len());
     report.expect(&ALWAYS);
     report.expect(&AT_LENGTH);
+}
+
+trait Strategy<C: Client> {
+    fn next_action(&mut self, client: &C) -> Option<C::Action>;
+}
+
+/// Acts after each pause if it plays; otherwise observes.
+#[derive(Debug)]
+struct Bot<C, S> {
+    client: C,
+    plays: bool,
+    strategy: S,
+    pause: Duration,
+    next: Time,
+    gone: bool,
+}
+
+impl<C, S> Bot<C, S> {
+    fn new(client: C, plays: bool, strategy: S, now: Time, pause: Duration) -> Self {
+        Self { client, plays, strategy, pause, next: now.plus(pause), gone: false }
+    }
+}
+
+impl<C: Client, S: Strategy<C>> Client for Bot<C, S> {
+    type Action = C::Action;
+    type Error = C::Error;
+
+    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), C::Error> {
+        self.client.receive(now, bytes)
+    }
+
+    fn act(&mut self, now: Time, action: C::Action) {
+        self.client.act(now, action);
+    }
+
+    fn take_outgoing(&mut self) -> Option<Bytes> {
+        self.client.take_outgoing()
+    }
+
+    fn deadline(&self, now: Time) -> Option<Time> {
+        let own = (self.plays && !self.is_over()).then_some(self.next);
+        self.client.deadline(now).into_iter().chain(own).min()
+    }
+
+    fn elapsed(&mut self, now: Time) {
+        if self.client.deadline(now).is_some_and(|due| due <= now) {
+            self.client.elapsed(now);
+        }
+        if self.plays && now >= self.next {
+            self.next = now.plus(self.pause);
+            if let Some(action) = self.strategy.next_action(&self.client) {
+                self.client.act(now, action);
+            }
+        }
+    }
+
+    fn disconnected(&mut self, now: Time, why: DisconnectReason) {
+        self.gone = true;
+        self.client.disconnected(now, why);
+    }
+
+    fn is_over(&self) -> bool {
+        self.client.is_over()
+    }
+}
+
+// Stream clients that reconnect under a new number.
+
+/// The client at each seat, and when it reconnects.
+struct Seats {
+    away: Duration,
+    clients: Vec<(u8, Option<Time>)>,
+    next: u8,
+}
+
+struct Reconnect {
+    seat: u8,
+    before: u8,
+    number: u8,
+}
+
+impl Seats {
+    /// Clients reconnect after `away`, and are numbered from 1.
+    fn new(count: u8, away: Duration) -> Self {
+        Self { away, clients: (1..=count).map(|number| (number, None)).collect(), next: count + 1 }
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = u8> {
+        self.clients.iter().map(|&(number, _)| number)
+    }
+
+    fn number(&self, seat: u8) -> u8 {
+        self.clients[usize::from(seat)].0
+    }
+
+    /// Records lost connections, and returns the clients that reconnect now.
+    fn reconnecting(&mut self, now: Time, is_gone: impl Fn(u8) -> bool) -> Vec<Reconnect> {
+        let mut reconnecting = vec![];
+        for seat in 0..self.clients.len() {
+            let (before, back_at) = self.clients[seat];
+            if !is_gone(before) {
+                continue;
+            }
+            match back_at {
+                None => self.clients[seat].1 = Some(now.plus(self.away)),
+                Some(at) if at <= now => {
+                    let number = self.free_number();
+                    self.clients[seat] = (number, None);
+                    reconnecting.push(Reconnect { seat: u8::try_from(seat).unwrap(), before, number });
+                }
+                Some(_) => {}
+            }
+        }
+        reconnecting
+    }
+
+    fn times(&self) -> impl Iterator<Item = Time> {
+        self.clients.iter().filter_map(|&(_, back_at)| back_at)
+    }
+
+    fn free_number(&mut self) -> u8 {
+        loop {
+            let number = self.next;
+            self.next = self.next.checked_add(1).unwrap_or(1);
+            if self.numbers().all(|taken| taken != number) {
+                return number;
+            }
+        }
+    }
 }

@@ -9,9 +9,7 @@ use journal_core::{About, Disk, DiskFile, SharedFile};
 
 use super::{
     SimulatedDisk,
-    content::Content,
-    faults::Fault,
-    state::{DIRECTORY, State, has_parent},
+    state::{Content, DIRECTORY, Fault, State, has_parent},
 };
 use crate::machine;
 

@@ -11,8 +11,8 @@ use netshell::{TimeSource, Timer};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use super::pace::Pace;
-use crate::draw::draw;
+use super::Pace;
+use crate::machine::draw;
 
 /// Reads of the clock during one poll; more mean an endless loop.
 const MAX_LOOKS: u64 = 1 << 20;

@@ -4,7 +4,7 @@ use netcore::Time;
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use crate::draw::draw;
+use crate::machine::draw;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use netcore::Time;
 use rand::RngExt;
 
-use super::{arrival::Arrived, conditions::Chance};
-use crate::draw::draw;
+use super::{conditions::Chance, streams::Arrived};
+use crate::machine::draw;
 
 /// The largest UDP payload over IPv4.
 const MAX_DATAGRAM: usize = 65_507;

@@ -14,11 +14,10 @@ use rand_pcg::Pcg64;
 use crate::machine::SimulatedClock;
 
 use super::{
-    arrival::Arrived,
     conditions::{Chance, Conditions, StreamConditions, Traffic},
     datagrams::Datagrams,
     ledger::Ledger,
-    streams::Connections,
+    streams::{Arrived, Connections},
 };
 
 #[derive(Debug)]

@@ -3,11 +3,7 @@ use std::time::Duration;
 use netcore::{DisconnectReason, Leave, Outcome, Phase, Status, Time};
 use netshell::{Host, MAX_HELD, SLOW_HOLD};
 
-use super::{
-    BULK, Delivered, Gate, NOW, Parrot, Script, frames, is_ready,
-    recorder::{EventRecorder, RecordedEvent},
-    work,
-};
+use super::{BULK, Delivered, EventRecorder, Gate, NOW, Parrot, RecordedEvent, Script, frames, is_ready, work};
 
 /// The interval between checks of held-back outputs.
 const LOOK: Duration = Duration::from_secs(5);

@@ -1,11 +1,7 @@
 use netcore::{DecodeError, DisconnectReason, Leave, Link, Outcome, PeerId, Role, Time};
 use netshell::{ConnectionId, Host};
 
-use super::{
-    Delivered, Event, NOW, Parrot, Script, frames,
-    recorder::{EventRecorder, RecordedEvent},
-    work,
-};
+use super::{Delivered, Event, EventRecorder, NOW, Parrot, RecordedEvent, Script, frames, work};
 
 const ANN: &str = "10.0.0.1:5000";
 const BOB: &str = "10.0.0.2:5000";

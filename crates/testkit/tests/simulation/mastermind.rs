@@ -9,11 +9,7 @@ use mastermind::{
 use netcore::{Client as _, Link, Role, Time};
 use testkit::{net::Net, simulation::Game};
 
-use super::{
-    address,
-    bot::{Bot, Strategy},
-    seats::Seats,
-};
+use super::{Bot, Seats, Strategy, address};
 
 const PAUSE: Duration = Duration::from_millis(150);
 const AWAY: Duration = Duration::from_millis(250);

@@ -6,10 +6,7 @@ use netcore::{Link, Role, Time};
 use nuggets::{Cell, Client, Command, Config, Explorer, Grid, Letter, Name, Participant, Rules, Server, game};
 use testkit::{net::Net, simulation::Game};
 
-use super::{
-    address,
-    bot::{Bot, Strategy},
-};
+use super::{Bot, Strategy, address};
 
 const MAP: &str = "
 +--------------+      +----------+      +---------+

@@ -11,7 +11,7 @@ use robots::{
 };
 use testkit::{net::Net, simulation::Game};
 
-use super::{address, seats::Seats};
+use super::{Seats, address};
 
 const TURNS: u16 = 60;
 const PLAYERS: u8 = 3;
