@@ -40,7 +40,7 @@ test('the first page is small and makes no further requests', bound, async (t) =
   await ann.leave();
 });
 
-test('the display face loads on all pages and the text face in rooms, and no button moves', bound, async (t) => {
+test('the display face loads with the first page without moving it, and the text face with a room', bound, async (t) => {
   const { id } = await hub.open({ game: 'nuggets', map: 'main' });
   const ann = await Person.come(browser, hub.address, 'Ann');
   await ann.page.addInitScript(() => {
