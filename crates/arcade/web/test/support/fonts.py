@@ -1,5 +1,7 @@
-"""Makes the fonts of the page, js/lib/fonts/*.woff2, from the npm packages @fontsource-variable/fredoka and
-@fontsource-variable/inter 5.3.0, unpacked in the folder given as argument. Needs fonttools 4 and brotli."""
+"""Makes the fonts of the page, js/lib/fonts/*.woff2: subsets for Latin and Latin Extended-A without hinting, of Inter in
+weights from 400 to 700 and of Fredoka in the weight 600. Needs fonttools 4 and brotli. `npm pack` fetches the packages
+@fontsource-variable/fredoka@5.3.0 and @fontsource-variable/inter@5.3.0; the argument is the folder in which each is
+unpacked, in a folder with the name of its archive."""
 
 import sys
 from io import BytesIO
