@@ -45,18 +45,17 @@ pub mod game;
 pub mod grid;
 pub mod protocol;
 pub mod server;
-mod sights;
 pub mod view;
 pub mod visibility;
 
-pub use bot::{Bot, typist::Typist};
+pub use bot::{Bot, Typist};
 pub use check::{Breach, Report, check_map};
 pub use client::{Client, Command, End, Participant, Score, Scores};
 pub use config::{Config, ConfigError, MAX_GOLD, Rules};
 pub use explorer::Explorer;
 pub use grid::{Cell, Direction, Grid, MAX_MAP_FILE, ParseGridError, Position, Repair};
 pub use protocol::{ClientMessage, Letter, Name, Nuggets, ServerMessage};
-pub use server::{Server, state::Setup};
+pub use server::{Server, Setup};
 
 /// The map of a server without a map argument.
 pub const BUILT_IN_MAP: &[u8] = include_bytes!("../../../maps/main.txt");

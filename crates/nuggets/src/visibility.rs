@@ -23,26 +23,12 @@
 //! Opaque cells are bits, so a gap costs a few words per row, regardless of its width. Rows are the shorter side of the
 //! field, and a quadrant ends when no gap is left. All numbers are integers.
 
-mod field;
-mod plane;
-mod sight;
-#[cfg(test)]
-mod tests;
+use alloc::{boxed::Box, vec, vec::Vec};
+use core::{mem, ops::Range};
 
-use alloc::vec::Vec;
-use core::mem;
+use serde::{Deserialize, Serialize};
 
-use self::{
-    field::index,
-    plane::{Plane, Side, WORD, fill, find, runs},
-    sight::Builder,
-};
-use crate::grid::Cell;
-
-pub use self::{
-    field::{Field, Vision},
-    sight::Sight,
-};
+use crate::grid::{Cell, Grid, ROOM};
 
 /// Fraction bits of a direction.
 const POINT: u32 = 40;
@@ -294,5 +280,309 @@ fn mark(row: &mut [u64], side: Side, from: usize, until: usize, cols: usize, wor
     match side {
         Side::Right => fill(row, from, until, work),
         Side::Left => fill(row, cols - until, cols - from, work),
+    }
+}
+
+/// The set of cells visible from one spot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stretch {
+    start: u16,
+    length: u16,
+}
+
+/// Consecutive rows with the same visible columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Band {
+    /// Offset of the first row in the text.
+    start: u16,
+    rows: u16,
+    /// The index after its last stretch. The first follows those of the previous band.
+    end: u16,
+}
+
+/// The set of cells visible from one spot.
+///
+/// Rooms are boxes, so most sights are a few bands of one or two stretches.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sight {
+    /// The length of a row with its newline.
+    width: u16,
+    bands: Box<[Band]>,
+    stretches: Box<[Stretch]>,
+}
+
+impl Sight {
+    /// Whether `cell` is visible.
+    pub fn contains(&self, cell: Cell) -> bool {
+        let after = self.bands.partition_point(|band| band.start <= cell.0);
+        let Some(band) = after.checked_sub(1).map(|last| self.bands[last]) else { return false };
+        let offset = cell.0 - band.start;
+        if offset / self.width >= band.rows {
+            return false;
+        }
+        let col = offset % self.width;
+        let stretches = self.stretches_of(after - 1);
+        let after = stretches.partition_point(|stretch| stretch.start <= col);
+        after.checked_sub(1).is_some_and(|last| col - stretches[last].start < stretches[last].length)
+    }
+
+    /// The visible cells as ranges of offsets into the grid's text, in ascending order; none spans two rows.
+    pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        self.bands.iter().enumerate().flat_map(move |(index, band)| {
+            let (top, width) = (usize::from(band.start), usize::from(self.width));
+            let stretches = self.stretches_of(index);
+            (0..usize::from(band.rows)).flat_map(move |row| {
+                stretches.iter().map(move |stretch| {
+                    let start = top + row * width + usize::from(stretch.start);
+                    start..start + usize::from(stretch.length)
+                })
+            })
+        })
+    }
+
+    /// The visible cells, row by row.
+    pub fn cells(&self) -> impl Iterator<Item = Cell> {
+        self.ranges().flatten().map(|offset| Cell(u16::try_from(offset).unwrap_or(u16::MAX)))
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.bands) + size_of_val(&*self.stretches)
+    }
+
+    fn stretches_of(&self, band: usize) -> &[Stretch] {
+        let start = band.checked_sub(1).map_or(0, |before| usize::from(self.bands[before].end));
+        &self.stretches[start..usize::from(self.bands[band].end)]
+    }
+}
+
+/// Builds sights, and reuses its memory.
+#[derive(Debug, Clone, Default)]
+struct Builder {
+    bands: Vec<Band>,
+    stretches: Vec<Stretch>,
+}
+
+// Texts have less than `2^16` characters.
+fn short(number: usize) -> u16 {
+    u16::try_from(number).unwrap_or(u16::MAX)
+}
+
+impl Builder {
+    /// Adds `rows` equal rows, the first at offset `start`. The ranges `cols` must be ascending, disjoint, and
+    /// different from those of the row directly above. Rows without visible cells are omitted.
+    fn band(&mut self, start: usize, rows: usize, cols: impl Iterator<Item = Range<usize>>) {
+        let before = self.stretches.len();
+        self.stretches.extend(cols.map(|cols| Stretch { start: short(cols.start), length: short(cols.len()) }));
+        if self.stretches.len() > before {
+            self.bands.push(Band { start: short(start), rows: short(rows), end: short(self.stretches.len()) });
+        }
+    }
+
+    fn finish(&mut self, width: usize) -> Sight {
+        let sight = Sight {
+            width: short(width),
+            bands: self.bands.as_slice().into(),
+            stretches: self.stretches.as_slice().into(),
+        };
+        self.bands.clear();
+        self.stretches.clear();
+        sight
+    }
+}
+
+// A field as bits that mark the opaque cells.
+
+const WORD: usize = 64;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Right,
+    /// Mirrored.
+    Left,
+}
+
+/// The opaque cells of a field, as rows of bits along its longer side.
+///
+/// The rule is symmetric, so a tall field is transposed. The plane then has at most 255 rows, whose cells are processed
+/// a word at a time.
+#[derive(Debug, Clone, Default)]
+struct Plane {
+    text: Vec<u8>,
+    /// The length of a row of the text with its newline.
+    width: usize,
+    /// Rows of the plane are columns of the text.
+    turned: bool,
+    rows: usize,
+    cols: usize,
+    words: usize,
+    /// Set for opaque cells and beyond the last column.
+    right: Vec<u64>,
+    /// The same, mirrored.
+    left: Vec<u64>,
+}
+
+impl Plane {
+    /// Replaces the field. The cost depends mostly on the number of changed cells.
+    fn update(&mut self, field: Field<'_>) {
+        let (rows, cols) = (usize::from(field.rows), usize::from(field.cols));
+        if self.width != cols + 1 || self.text.len() != field.text.len() {
+            let turned = rows > cols;
+            let (rows, cols) = if turned { (cols, rows) } else { (rows, cols) };
+            let words = cols.div_ceil(WORD);
+            let opaque = vec![u64::MAX; rows * words];
+            let text = vec![b'\n'; field.text.len()];
+            let width = usize::from(field.cols) + 1;
+            *self = Self { text, width, turned, rows, cols, words, right: opaque.clone(), left: opaque };
+        }
+        let mut old = mem::take(&mut self.text);
+        let chunks = old.chunks_mut(WORD).zip(field.text.chunks(WORD)).enumerate();
+        for (index, (old, new)) in chunks.filter(|(_, (old, new))| old != new) {
+            for (at, (old, &new)) in (index * WORD..).zip(old.iter_mut().zip(new)) {
+                if (*old == ROOM) != (new == ROOM) {
+                    self.flip(at);
+                }
+                *old = new;
+            }
+        }
+        self.text = old;
+    }
+
+    fn flip(&mut self, offset: usize) {
+        let Some((row, col)) = self.place(offset) else { return };
+        let mirrored = self.cols - 1 - col;
+        self.right[row * self.words + col / WORD] ^= 1 << (col % WORD);
+        self.left[row * self.words + mirrored / WORD] ^= 1 << (mirrored % WORD);
+    }
+
+    /// The row and column in the plane; `None` for newlines and outside the field.
+    fn place(&self, offset: usize) -> Option<(usize, usize)> {
+        let (row, col) = (offset.checked_div(self.width)?, offset.checked_rem(self.width)?);
+        let (row, col) = if self.turned { (col, row) } else { (row, col) };
+        (row < self.rows && col < self.cols).then_some((row, col))
+    }
+
+    fn row(&self, side: Side, row: usize) -> &[u64] {
+        let bits = if side == Side::Right { &self.right } else { &self.left };
+        &bits[row * self.words..][..self.words]
+    }
+}
+
+/// The first set bit of `from..until`, or `until`. Adds the number of words read to `work`.
+fn find(from: usize, until: usize, work: &mut u64, at: impl Fn(usize) -> u64) -> usize {
+    if from >= until {
+        return until;
+    }
+    let mut index = from / WORD;
+    let mut bits = at(index) & (u64::MAX << (from % WORD));
+    loop {
+        *work += 1;
+        if bits != 0 {
+            return until.min(index * WORD + bits.trailing_zeros() as usize);
+        }
+        index += 1;
+        if index * WORD >= until {
+            return until;
+        }
+        bits = at(index);
+    }
+}
+
+/// Sets the bits of `from..until`, which must not be empty.
+fn fill(row: &mut [u64], from: usize, until: usize, work: &mut u64) {
+    let (low, high) = (from / WORD, (until - 1) / WORD);
+    let (first, last) = (u64::MAX << (from % WORD), u64::MAX >> (WORD - 1 - (until - 1) % WORD));
+    *work += (high - low) as u64 + 1;
+    if low == high {
+        row[low] |= first & last;
+    } else {
+        row[low] |= first;
+        row[low + 1..high].fill(u64::MAX);
+        row[high] |= last;
+    }
+}
+
+fn runs(row: &[u64]) -> impl Iterator<Item = Range<usize>> {
+    let until = row.len() * WORD;
+    let mut at = 0;
+    core::iter::from_fn(move || {
+        let start = find(at, until, &mut 0, |word| row[word]);
+        at = find(start, until, &mut 0, |word| !row[word]);
+        (start < until).then_some(start..at)
+    })
+}
+
+// The input of a sight: the text of a map and the range of vision.
+
+/// The text of a map or of its known part.
+#[derive(Debug, Clone, Copy)]
+pub struct Field<'a> {
+    text: &'a [u8],
+    rows: u16,
+    cols: u16,
+}
+
+impl<'a> Field<'a> {
+    /// A field of `rows` rows of `cols` characters, each followed by a newline. Only `.` is transparent. `None` if the
+    /// length of `text` differs or needs more than 16 bits.
+    pub fn new(text: &'a [u8], rows: u16, cols: u16) -> Option<Self> {
+        let length = usize::from(rows).checked_mul(usize::from(cols).checked_add(1)?)?;
+        (text.len() == length && u16::try_from(length).is_ok()).then_some(Self { text, rows, cols })
+    }
+}
+
+impl<'a> From<&'a Grid> for Field<'a> {
+    fn from(grid: &'a Grid) -> Self {
+        Self { text: grid.text(), rows: grid.rows(), cols: grid.cols() }
+    }
+}
+
+/// The range of sight, by default to the edges of the grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Vision {
+    /// The largest distance between two centres, in cells. Neighbours are always visible.
+    pub radius: Option<u16>,
+}
+
+impl Vision {
+    /// The largest distance in rows of a visible cell, at most `rows`.
+    fn rows(self, rows: usize) -> usize {
+        self.radius.map_or(rows, |radius| rows.min(usize::from(radius.max(1))))
+    }
+
+    /// The largest distance in columns of a visible cell `i` rows away, at most `cols`.
+    fn cols(self, i: usize, cols: usize) -> usize {
+        let Some(radius) = self.radius else { return cols };
+        let (radius, i) = (u64::from(radius), i as u64);
+        let reach = index((radius * radius).saturating_sub(i * i).isqrt());
+        cols.min(if i <= 1 { reach.max(1) } else { reach })
+    }
+}
+
+fn index(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use super::*;
+    use crate::grid::Grid;
+
+    // A check of each cell would cost 65,000.
+    #[test]
+    fn sight_in_long_maps_takes_time_per_word() {
+        const WORK: u64 = 5 * (u16::MAX as u64).div_ceil(WORD as u64) + 64;
+        let wide = |rows: usize, cols: usize| format!("{}\n", ".".repeat(cols)).repeat(rows);
+        for (rows, cols) in [(1, 65_498), (3, 21_002), (16_374, 3), (32_749, 1), (255, 255)] {
+            let grid = Grid::parse(wide(rows, cols).as_bytes()).unwrap().0;
+            let mut sighter = Sighter::default();
+            for &spot in grid.room_spots().iter().step_by(997).chain(grid.room_spots().last()) {
+                let sight = sighter.sight((&grid).into(), spot, Vision::default());
+                assert!(sight.ranges().map(|range| range.len()).sum::<usize>() == rows * cols);
+                assert!(sighter.work() <= WORK, "{rows} x {cols} from {spot:?}: {}", sighter.work());
+                assert!(sight.bytes() < 200, "{rows} x {cols} from {spot:?}: {}", sight.bytes());
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 use core::time::Duration;
 use netcore::{Link, Time};
 
-use super::end::End;
+use super::scores::End;
 
 /// The delays before PLAY or SPECTATE is sent again over datagrams.
 pub const RETRIES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];

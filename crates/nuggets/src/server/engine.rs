@@ -12,9 +12,8 @@ use netcore::{
 };
 
 use super::{
-    Server,
+    Server, Start, count,
     seat::{Role, Seat, UnjoinedPeer},
-    start::{Start, count},
 };
 use crate::{
     game::{Action, Game, MAX_PLAYERS},

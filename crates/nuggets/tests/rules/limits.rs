@@ -11,8 +11,7 @@ use nuggets::{
 
 use crate::{
     room::large,
-    table::{Effect, NAMES, Table, datagrams, frames, last_display, plain},
-    wording::rows,
+    table::{Effect, NAMES, Table, datagrams, frames, last_display, plain, rows},
 };
 
 /// Of the map [`large`], nearly a full datagram, in bytes.

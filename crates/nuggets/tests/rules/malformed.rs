@@ -1,7 +1,4 @@
-use crate::{
-    table::{Effect, datagrams, plain},
-    wording::unescaped,
-};
+use crate::table::{Effect, datagrams, plain, unescaped};
 
 /// Malformed datagrams, separated by bars.
 const SHORT: &str = r"|\x00|\x00\x00\x00|\x00\x00\x00\x00| |\n|\x0d\n|l|Q|\xff\xfe\xfd|%s%s%s%n|%s%n%x|OK A|GRID 1 1|GOLD 1 1 1

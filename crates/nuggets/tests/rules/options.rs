@@ -2,10 +2,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use nuggets::{Config, Grid, Rules, Server, visibility::Vision};
 
-use crate::{
-    table::{Table, datagrams, last_display},
-    wording::rows,
-};
+use crate::table::{Table, datagrams, last_display, rows};
 
 const PLAIN: Rules = Rules {
     gold: 250,
