@@ -3,9 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::{
-    code::{Code, Peg},
+    code::{Code, Feedback, Peg},
     config::Rules,
-    feedback::Feedback,
     lifeline::Revealed,
 };
 

@@ -18,13 +18,16 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use core::{fmt, str::FromStr};
+use core::{
+    fmt::{self, Display, Write},
+    str::FromStr,
+};
+
 use thiserror::Error;
 
 use crate::{
     config::Rules,
     game::{Game, Outcome, TURNS},
-    histogram::histogram,
     puzzle::{Day, Origin, Puzzle},
 };
 
@@ -143,7 +146,7 @@ impl Record {
 
 const HEAD: &str = "mastermind-record 1";
 
-impl fmt::Display for Record {
+impl Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{HEAD}")?;
         f.write_str("won")?;
@@ -264,4 +267,21 @@ impl FromStr for Record {
         }
         Ok(record)
     }
+}
+
+// Counts as bars of text.
+
+/// Formats a line for each count: its label, a bar of up to `width` columns (at least one unless the count is 0) and
+/// the count.
+pub fn histogram(counts: &[(impl Display, u64)], width: usize) -> String {
+    let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
+    let mut text = String::new();
+    for (label, count) in counts {
+        let columns = u128::from(*count) * width as u128 / u128::from(most);
+        let columns = usize::try_from(columns).unwrap_or(width).max(usize::from(*count > 0));
+        let _ = write!(text, "{label:>4} ");
+        text.extend(core::iter::repeat_n('█', columns));
+        let _ = writeln!(text, "{}{count}", if columns > 0 { " " } else { "" });
+    }
+    text
 }

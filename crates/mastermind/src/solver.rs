@@ -8,7 +8,6 @@
 //! (1993); B. Kooi, Yet another Mastermind strategy (2005); G. Ville, An optimal Mastermind (4,7) strategy (2013).
 
 mod bench;
-mod candidates;
 mod hint;
 mod search;
 mod shortlist;

@@ -6,9 +6,8 @@ use core::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    code::{Code, MAX_LENGTH, MIN_LENGTH, ParseCodeError},
+    code::{Code, Feedback, MAX_LENGTH, MIN_LENGTH, ParseCodeError},
     config::Rules,
-    feedback::Feedback,
     lifeline::{Lifeline, Revealed},
 };
 

@@ -9,14 +9,12 @@ use rand_pcg::Pcg64;
 
 use super::{
     bench::{Bench, Judged, openings},
-    candidates::{Candidates, Possible},
-    space::{split, telling_member},
+    space::{Candidates, Possible, split, telling_member},
     strategy::{Strategy, log2},
 };
 use crate::{
-    code::Code,
+    code::{CLASSES, Code, Feedback},
     config::Rules,
-    feedback::{CLASSES, Feedback},
     game::TURNS,
     knowledge::Knowledge,
 };

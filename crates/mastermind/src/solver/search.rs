@@ -5,14 +5,11 @@
 //! guess as soon as it cannot beat the best total, tries one of several equivalent guesses, and caches the results of
 //! sets. A first search of only the most promising guesses bounds the full one.
 
-mod bounds;
-
 use alloc::{collections::BTreeMap, sync::Arc, vec::Vec};
 use core::ops::ControlFlow;
+
 use rand::{Rng, RngExt};
 
-pub(crate) use self::bounds::number_of;
-use self::bounds::{Bound, bounds, easy};
 use super::{
     Stopped,
     slices::{Judge, Score, Slices},
@@ -21,7 +18,10 @@ use super::{
     symmetry::PLAIN,
     tally::Tally,
 };
-use crate::{code::Code, config::Rules, feedback::Feedback};
+use crate::{
+    code::{CLASSES, Code, Feedback},
+    config::Rules,
+};
 
 /// The progress of a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -351,6 +351,66 @@ impl Search {
 /// `score.value` is the sum of the bounds of the parts.
 fn bound_of(codes: &[Code], score: Score) -> u32 {
     number_of(codes) + u32::try_from(score.value).unwrap_or(u32::MAX / 2) - u32::from(score.member)
+}
+
+/// Bounds of the least total of a set that need no search.
+#[derive(Debug, Clone, Copy)]
+enum Bound {
+    /// The total, and a guess that achieves it.
+    Exactly(u32, Code),
+    AtLeast(u32),
+}
+
+fn easy(codes: &[Code]) -> Bound {
+    let count = number_of(codes);
+    match most_telling_member(codes) {
+        // Each code is found by the second turn, one of them by the first.
+        Some((parts, guess)) if parts == count => Bound::Exactly(2 * count - 1, guess),
+        // One code takes one turn, one takes three, all others two. A guess from outside the set does no better.
+        Some((parts, guess)) if parts + 1 == count => Bound::Exactly(2 * count, guess),
+        _ => Bound::AtLeast(2 * count),
+    }
+}
+
+fn most_telling_member(codes: &[Code]) -> Option<(u32, Code)> {
+    if codes.len() > CLASSES {
+        return None;
+    }
+    let parts =
+        |guess: Code| codes.iter().fold(0u64, |seen, code| seen | 1 << Feedback::of(guess, *code).class()).count_ones();
+    let mut best = None;
+    for guess in codes {
+        let parts = parts(*guess);
+        if best.is_none_or(|(most, _)| parts > most) {
+            best = Some((parts, *guess));
+            if parts as usize == codes.len() {
+                break;
+            }
+        }
+    }
+    best
+}
+
+/// At most 2^24.
+pub(crate) fn number_of(codes: &[Code]) -> u32 {
+    u32::try_from(codes.len()).unwrap_or(u32::MAX / 2)
+}
+
+/// By number of codes, the least total if every guess could distinguish all `answers` answers.
+fn bounds(codes: usize, answers: usize) -> Vec<i64> {
+    let mut bounds = alloc::vec![0];
+    let (mut turn, mut room) = (1, 1);
+    let mut left = room;
+    for _ in 0..codes {
+        if left == 0 {
+            turn += 1;
+            room *= answers - 1;
+            left = room;
+        }
+        left -= 1;
+        bounds.push(bounds[bounds.len() - 1] + turn);
+    }
+    bounds
 }
 
 #[cfg(test)]

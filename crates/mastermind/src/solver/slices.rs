@@ -8,10 +8,7 @@
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
-use crate::{
-    code::{Code, MAX_COLOURS, MAX_LENGTH},
-    feedback::CLASSES,
-};
+use crate::code::{CLASSES, Code, MAX_COLOURS, MAX_LENGTH};
 
 /// The words that a guess selects from a block: those of places, then those of shared colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::{fmt::Write, fs, path::Path};
 use mastermind::{ClientMessage, ServerMessage};
 use netcore::Framing;
 
-use crate::{room::Room, server};
+use crate::server::{self, Room};
 
 fn document() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols/mastermind.md")).unwrap()

@@ -13,23 +13,16 @@ use rand_pcg::Pcg64;
 #[path = "../../../testkit/rules/transcript.rs"]
 mod transcript;
 
-mod answers;
 mod codes;
-mod days;
 mod document;
 mod hints;
-mod lifelines;
 mod moves;
 mod page;
-mod proofs;
 mod records;
-mod results;
-mod room;
 mod secrets;
 mod server;
 #[path = "../../../testkit/rules/table.rs"]
 mod table;
-mod totals;
 mod transcripts;
 
 fn code(text: &str) -> Code {

@@ -1,10 +1,11 @@
 use mastermind::{
     Day, Game, Origin, Puzzle, Record, Style,
     record::{MAX_RECORD, MOST_PUZZLES},
+    share,
 };
 use proptest::prelude::*;
 
-use super::{
+use crate::{
     moves::{game, transcript},
     rules,
 };
@@ -170,4 +171,95 @@ proptest! {
     fn any_text_of_the_words_of_a_record_is_tolerated(words in prop::collection::vec("won|lost|streak|days|seeds|[0-9]{1,21}|[3-9]/[1-9]/(yes|no)(/[0-9]{1,21})?|\n", 0..30)) {
         let _ = format!("mastermind-record 1\n{}", words.join(" ")).parse::<Record>();
     }
+}
+
+#[test]
+fn result_of_a_won_game() {
+    let mut game = game(Style::Text, "8536");
+    assert_eq!(share(&game, None, false), None, "not while it goes on");
+    transcript(&mut game, 1, &["1186", "lifeline#1", "8563", "8536"]);
+    assert_eq!(
+        share(&game, Some(Day(20_466)), false).unwrap(),
+        "Mastermind 2026-01-13, 4 pegs, 8 colours, with repeats: 5/10\n●○··\nlifeline#1 (2 turns)\n●●○○\n●●●●"
+    );
+}
+
+#[test]
+fn result_of_a_lost_game_with_hints() {
+    let mut game = game(Style::Panel, "12345");
+    game.request_hint();
+    game.request_hint();
+    transcript(&mut game, 1, &["lifeline#1"]);
+    transcript(&mut game, 1, &["66666"; 9]);
+    let text = share(&game, None, false).unwrap();
+    let (head, rest) = text.split_once('\n').unwrap();
+    assert_eq!(head, "Mastermind, 5 pegs, 8 colours, with repeats: X/10, with 2 hints");
+    assert_eq!(rest, format!("lifeline#1 (1 turn){}", "\n·····".repeat(9)));
+}
+
+#[test]
+fn result_of_a_repeated_puzzle() {
+    let mut game = game(Style::Text, "8536");
+    game.request_hint();
+    transcript(&mut game, 1, &["8536"]);
+    assert_eq!(
+        share(&game, Some(Day(20_466)), true).unwrap(),
+        "Mastermind 2026-01-13, 4 pegs, 8 colours, with repeats: 1/10, with a hint, played again\n●●●●"
+    );
+}
+
+#[test]
+fn result_reveals_no_code_or_guess() {
+    let mut game = game(Style::Text, "2718");
+    transcript(&mut game, 1, &["2178", "lifeline#2", "2718"]);
+    let text = share(&game, None, false).unwrap();
+    assert!(!text.contains("2718") && !text.contains("2178"));
+    let rows: String = text.lines().skip(1).filter(|row| !row.starts_with("lifeline#2 (3 turns)")).collect();
+    assert!(rows.chars().all(|char| "●○·".contains(char)), "{rows}");
+}
+
+#[test]
+fn days_have_dates() {
+    for (day, date) in [
+        (0, "1970-01-01"),
+        (58, "1970-02-28"),
+        (59, "1970-03-01"),
+        (789, "1972-02-29"),
+        (11_016, "2000-02-29"),
+        (11_017, "2000-03-01"),
+        (20_466, "2026-01-13"),
+        (47_540, "2100-02-28"),
+        (47_541, "2100-03-01"),
+        (u32::MAX, "11761191-01-20"),
+    ] {
+        assert_eq!(Day(day).to_string(), date);
+    }
+}
+
+/// A change breaks the daily puzzle for players of other versions.
+#[test]
+fn the_puzzle_of_a_day_does_not_change() {
+    let puzzles = [(20_466, 4, true), (20_467, 4, true), (20_466, 5, true), (20_466, 4, false), (20_466, 8, false)]
+        .map(|(day, length, repeats)| Day(day).puzzle(rules(length, 8, repeats)).to_string());
+    assert_eq!(puzzles, ["3451", "8788", "34527", "6534", "17643852"]);
+}
+
+#[test]
+fn puzzles_differ_by_day_and_by_length() {
+    let year: std::collections::BTreeSet<_> = (20_000..20_365).map(|day| Day(day).puzzle(rules(8, 8, true))).collect();
+    assert_eq!(year.len(), 365);
+    let long = Day(20_466).puzzle(rules(8, 8, true)).to_string();
+    assert!(!long.starts_with(&Day(20_466).puzzle(rules(7, 8, true)).to_string()));
+}
+
+/// A hub that is restarted or upgraded during the day must have the same puzzle.
+#[test]
+fn keyed_puzzle_depends_on_day_and_key_only() {
+    let puzzle = |day: u32, key: u8| Day(day).keyed_puzzle(rules(4, 8, true), [key; 32]).to_string();
+    assert_eq!([(20_466, 7), (20_467, 7), (20_466, 8)].map(|(day, key)| puzzle(day, key)), ["2777", "4835", "4254"]);
+    let year: Vec<_> = (20_000..20_365).map(|day| puzzle(day, 7)).collect();
+    let same =
+        |other: &dyn Fn(u32) -> String| year.iter().zip(20_000..).filter(|(code, day)| **code == other(*day)).count();
+    // Random codes are equal with a chance of 1 in 4,096.
+    assert!(same(&|day| puzzle(day, 8)) < 5 && same(&|day| Day(day).puzzle(rules(4, 8, true)).to_string()) < 5);
 }

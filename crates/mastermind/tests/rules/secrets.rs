@@ -7,7 +7,7 @@ use netcore::DisconnectReason;
 use rand::{RngExt, seq::IndexedRandom};
 use rand_pcg::Pcg64;
 
-use crate::{rng, room::Room};
+use crate::{rng, server::Room};
 
 const EVERYBODY: [&str; 8] = ["Ann", "bob", "Cyd", "dee", "Eve", "fay", "w1", "w2"];
 const PLAYERS: usize = 6;

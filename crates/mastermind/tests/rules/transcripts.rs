@@ -1,7 +1,4 @@
-use crate::{
-    room::Room,
-    server::{daily, race, solo},
-};
+use crate::server::{Room, daily, race, solo};
 
 const SOLO: &str = "
     w comes
