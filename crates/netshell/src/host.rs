@@ -1,27 +1,28 @@
-mod endpoint;
-mod gathering;
 mod held_outputs;
-mod peers;
-mod resuming;
-mod routing;
 
 use std::{
     collections::BTreeMap,
     fmt, io,
+    net::SocketAddr,
     task::{Context, Poll},
     time::Duration,
 };
 
-use netcore::{Hold, Input, Leave, Link, Outbox, Outcome, PeerId, Progress, Room, Status, Time};
+use bytes::Bytes;
+use netcore::{
+    DisconnectReason, Framing, GameEvent, Hold, Input, Leave, Link, Outbox, Outcome, Output, PeerId, Progress, Role,
+    Room, Status, Time, To,
+};
 use tracing::warn;
 
-pub use self::held_outputs::{MAX_HELD, SLOW_HOLD};
-use self::{endpoint::Endpoint, gathering::Gathering, held_outputs::HeldOutputs};
+use self::held_outputs::{Delivered, HeldOutputs};
 use crate::{
-    Answer, ConnectionEvent, ConnectionId, LogLimit, Observer, Transport, Warden, WardenRequest,
-    address::canonical,
+    Answer, ConnectionEvent, ConnectionId, Delivery, LogLimit, Observer, Transport, Warden, WardenRequest,
     quotas::{Account, RecordingQuota},
+    sockets::canonical,
 };
+
+pub use self::held_outputs::{MAX_HELD, SLOW_HOLD};
 
 /// Connects a room with any number of transports: numbers the peers, passes received bytes to the room, and routes the
 /// outputs.
@@ -354,6 +355,274 @@ impl Host {
         let recorded = self.out.take_recorded();
         if let Some(route) = self.peers.get_mut(&peer) {
             self.recording.charge(now, &mut route.account, recorded);
+        }
+    }
+}
+
+struct Endpoint {
+    transport: Box<dyn Transport + Send>,
+    peers: BTreeMap<ConnectionId, PeerId>,
+    touched: bool,
+}
+
+impl Endpoint {
+    fn new(transport: Box<dyn Transport + Send>) -> Self {
+        Self { transport, peers: BTreeMap::new(), touched: false }
+    }
+
+    fn deliver(&mut self, now: Time, delivery: Delivery<'_>) {
+        self.touched = true;
+        self.transport.deliver(now, delivery);
+    }
+
+    fn flush(&mut self, now: Time) {
+        if std::mem::take(&mut self.touched) {
+            self.transport.flush(now);
+        }
+    }
+
+    fn refuse(&mut self, now: Time, id: ConnectionId) {
+        self.deliver(now, Delivery::Close(id));
+        self.flush(now);
+    }
+}
+
+// Gathers inputs after a deadline, so that they are processed together.
+
+const PART: u32 = 5;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Gathering {
+    most: Duration,
+    until: Time,
+}
+
+impl Gathering {
+    const fn at_most(most: Duration) -> Self {
+        Self { most, until: Time::ZERO }
+    }
+
+    fn begin(&mut self, now: Time, next: Option<Time>) {
+        let left = next.map_or(Duration::ZERO, |next| next.since(now));
+        self.until = now.plus(self.most.min(left / PART));
+    }
+
+    /// `None` if no inputs gather.
+    fn ends_at(&self, now: Time) -> Option<Time> {
+        (now < self.until).then_some(self.until)
+    }
+}
+
+impl Host {
+    fn connect(
+        &mut self,
+        now: Time,
+        peer: PeerId,
+        (endpoint, connection): (usize, ConnectionId),
+        (role, link): (Role, Link),
+        address: SocketAddr,
+    ) {
+        let account = Account::new(now, address.into());
+        let address = canonical(address).to_string();
+        self.observer.connected(now, peer, role, &address);
+        self.room.input(now, Input::Connected { peer, role, link, address: (&address).into() }, &mut self.out);
+        self.generation += 1;
+        let since = self.generation;
+        self.peers.insert(peer, Route { endpoint, connection, since, link, address, account });
+        self.charge(now, peer);
+        self.deliver(now);
+    }
+
+    fn disconnect(&mut self, now: Time, peer: PeerId, why: DisconnectReason) {
+        if let Some(route) = self.peers.get(&peer) {
+            self.observer.disconnected(now, peer, &route.address, why);
+        }
+        self.input_of(now, peer, Input::Disconnected { peer, why });
+        // A peer that shut down its sending half can receive until the room closes it.
+        if why != DisconnectReason::Left {
+            // Closed through the outbox, so after outputs that are held back.
+            self.out.close(peer);
+            self.deliver(now);
+        }
+    }
+
+    /// Sends the full state to a peer that lost it. Earlier outputs are not sent.
+    fn refresh_peer(&mut self, now: Time, peer: PeerId) {
+        let Some(route) = self.peers.get_mut(&peer) else { return };
+        self.generation += 1;
+        route.since = self.generation;
+        self.input_of(now, peer, Input::Refresh { peer });
+    }
+
+    fn carry_out(&mut self, now: Time, request: WardenRequest) {
+        match request {
+            WardenRequest::Remove(peer, why) => self.remove(now, &why, |meant, _| meant == peer),
+            WardenRequest::RemoveHost(host, why) => self.remove(now, &why, |_, route| route.account.host == host),
+            WardenRequest::Refresh(peer) => self.refresh_peer(now, peer),
+        }
+    }
+
+    fn remove(&mut self, now: Time, why: &str, is_meant: impl Fn(PeerId, &Route) -> bool) {
+        let meant = self.peers.iter().filter(|&(&peer, route)| is_meant(peer, route));
+        let meant: Vec<(PeerId, Framing)> = meant.map(|(&peer, route)| (peer, route.link.framing())).collect();
+        for (peer, framing) in meant {
+            if let Some(farewell) = self.warden.as_ref().and_then(|warden| warden.farewell(why, framing)) {
+                // Through the outbox for the same reason.
+                self.out.send(peer, farewell);
+            }
+            self.disconnect(now, peer, DisconnectReason::Broken);
+        }
+    }
+
+    fn take_route(&mut self, peer: PeerId) -> Option<Route> {
+        let route = self.peers.remove(&peer)?;
+        self.endpoints[route.endpoint].peers.remove(&route.connection);
+        self.closed.insert(peer, route.address.clone());
+        Some(route)
+    }
+}
+
+impl Host {
+    /// Resumes a room whose server was killed while `peers` were connected. Peers over datagrams that a transport can
+    /// adopt are sent the full state that they may see; others are disconnected.
+    pub fn resume(&mut self, now: Time, peers: impl IntoIterator<Item = (PeerId, Link, SocketAddr)>) {
+        let now = self.at(now);
+        let mut inputs = vec![];
+        for (peer, link, address) in peers {
+            self.next_peer = self.next_peer.max(peer.0.saturating_add(1));
+            match self.adopt(now, link, address) {
+                Some((endpoint, connection)) => {
+                    self.endpoints[endpoint].peers.insert(connection, peer);
+                    let account = Account::new(now, address.into());
+                    let address = canonical(address).to_string();
+                    let since = self.generation;
+                    self.peers.insert(peer, Route { endpoint, connection, since, link, address, account });
+                    inputs.push(Input::Refresh { peer });
+                }
+                None => inputs.push(Input::Disconnected { peer, why: DisconnectReason::Interrupted }),
+            }
+        }
+        // All peers are registered before, because the input of one may cause outputs to another.
+        for input in inputs {
+            let gone = if let Input::Disconnected { peer, .. } = input { Some(peer) } else { None };
+            self.input(now, input);
+            // It has no connection to close, but the observer may know it from the earlier run.
+            if let Some(peer) = gone {
+                self.observer.closed(now, peer);
+            }
+        }
+    }
+
+    /// Repeats the last messages to the `address` of a former peer, which may have been lost. Returns `false` if no
+    /// transport can reach it.
+    pub fn repeat_farewell(&mut self, now: Time, address: SocketAddr, frames: impl IntoIterator<Item = Bytes>) -> bool {
+        let now = self.at(now);
+        let Some((endpoint, connection)) = self.adopt(now, Link::Datagram, address) else { return false };
+        let endpoint = &mut self.endpoints[endpoint];
+        frames.into_iter().for_each(|frame| endpoint.deliver(now, Delivery::Frame(connection, frame)));
+        endpoint.refuse(now, connection);
+        true
+    }
+
+    fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<(usize, ConnectionId)> {
+        let mut endpoints = self.endpoints.iter_mut().enumerate();
+        endpoints.find_map(|(endpoint, each)| Some((endpoint, each.transport.adopt(now, link, address)?)))
+    }
+}
+
+impl Host {
+    fn deliver(&mut self, now: Time) {
+        let status = self.room.status();
+        let changed = (status != self.status).then_some(status);
+        if self.out.is_empty() && changed.is_none() {
+            return;
+        }
+        self.status = status;
+        if let Some(held) = &mut self.held {
+            let status = changed.into_iter().map(Delivered::Status);
+            held.extend(now, status.chain(self.out.drain().map(Delivered::Output)), self.generation);
+            self.release(now);
+            return;
+        }
+        if let Some(status) = changed {
+            self.observer.status(now, status);
+        }
+        let mut out = std::mem::take(&mut self.out);
+        for output in out.drain() {
+            self.route(now, output, self.generation);
+        }
+        self.out = out;
+        self.flush(now);
+    }
+
+    fn release(&mut self, now: Time) {
+        let mut released = false;
+        while let Some((delivered, generation)) = self.held.as_mut().and_then(|held| held.pop_reached(now)) {
+            match delivered {
+                Delivered::Status(status) => self.observer.status(now, status),
+                Delivered::Output(output) => self.route(now, output, generation),
+            }
+            released = true;
+        }
+        if released {
+            self.flush(now);
+        }
+    }
+
+    fn flush(&mut self, now: Time) {
+        self.closed.clear();
+        for endpoint in &mut self.endpoints {
+            endpoint.flush(now);
+        }
+    }
+
+    fn route(&mut self, now: Time, output: Output, generation: u64) {
+        let Self { endpoints, peers, closed, observer, .. } = self;
+        let connection_of = |peer| {
+            let route = peers.get(&peer).filter(|route| route.since <= generation)?;
+            Some((route.endpoint, route.connection))
+        };
+        match output {
+            Output::Send { to: To::Peer(peer), frame } => {
+                if let Some((endpoint, connection)) = connection_of(peer) {
+                    endpoints[endpoint].deliver(now, Delivery::Frame(connection, frame));
+                }
+            }
+            Output::Send { to: To::Everyone, frame } if generation < self.generation => {
+                for route in peers.values().filter(|route| route.since <= generation) {
+                    endpoints[route.endpoint].deliver(now, Delivery::Frame(route.connection, frame.clone()));
+                }
+            }
+            Output::Send { to: To::Everyone, frame } => {
+                for endpoint in endpoints {
+                    endpoint.deliver(now, Delivery::Everyone(&frame));
+                }
+            }
+            Output::Replay { to, history } => {
+                if let Some((endpoint, connection)) = connection_of(to) {
+                    endpoints[endpoint].deliver(now, Delivery::History(connection, &history));
+                }
+            }
+            Output::Close { peer } => {
+                if let Some(route) = self.take_route(peer) {
+                    self.endpoints[route.endpoint].deliver(now, Delivery::Close(route.connection));
+                    self.observer.closed(now, peer);
+                }
+            }
+            Output::Event(event) => {
+                let address = |peer| peers.get(&peer).map(|route| &route.address).or_else(|| closed.get(&peer));
+                observer.event(now, &event, about(&event).and_then(address).map(String::as_str));
+            }
+        }
+    }
+}
+
+fn about(event: &GameEvent) -> Option<PeerId> {
+    match *event {
+        GameEvent::Waiting { peer, .. } | GameEvent::Joined { peer, .. } | GameEvent::Left { peer, .. } => Some(peer),
+        GameEvent::Notice { peer, .. } => peer,
+        GameEvent::Started { .. } | GameEvent::Progress { .. } | GameEvent::Ended { .. } | GameEvent::Summary(_) => {
+            None
         }
     }
 }

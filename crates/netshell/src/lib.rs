@@ -18,40 +18,33 @@
 //!                                         ^ serve: deadline, signal    \--> Observer
 //! ```
 
-mod address;
-mod alarm;
-mod bind;
 mod clock;
 mod datagrams;
 mod fair_queue;
 mod host;
 mod log_limit;
-mod observer;
-mod open_files;
 mod quotas;
 mod serve;
-mod shutdown;
+mod sockets;
 mod streams;
 mod transport;
-mod tune;
 mod udp;
-mod warden;
 
-pub use alarm::SystemTimer;
-pub use bind::{BindError, bind_tcp, bind_udp};
+pub use clock::SystemTimer;
 pub use clock::{Clock, Precision, TimeSource, Timer};
 pub use datagrams::PEER_RATE;
 pub use host::{Host, MAX_HELD, SLOW_HOLD};
 pub use log_limit::LogLimit;
-pub use observer::Observer;
-pub use open_files::raise_open_files;
 pub use quotas::{
     ConnectionBudget, ConnectionPermit, HOST_RATE, Limits, MAX_CONNECTIONS, RECORDED_RATE, UNKNOWN_PEERS_RATE,
 };
 pub use serve::serve;
-pub use shutdown::{request_to_end, shutdown};
+pub use serve::{request_to_end, shutdown};
+pub use sockets::raise_open_files;
+pub use sockets::{BindError, bind_tcp, bind_udp};
+pub use sockets::{MAX_UNACKNOWLEDGED, tune_accepted, tune_stream};
 pub use streams::{ByteStream, Listen, MAX_LAG, Streams, Tcp};
+pub use transport::Observer;
 pub use transport::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Transport, UnknownPeerTicket};
-pub use tune::{MAX_UNACKNOWLEDGED, tune_accepted, tune_stream};
+pub use transport::{Warden, WardenRequest};
 pub use udp::{DatagramSocket, Ports, Udp};
-pub use warden::{Warden, WardenRequest};

@@ -7,7 +7,10 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use netcore::{Admission, DisconnectReason, History, Link, Progress, Role, Time};
+use netcore::{
+    Admission, DecodeError, DisconnectReason, Framing, GameEvent, History, HostId, Link, PeerId, Progress, Role,
+    Status, Time,
+};
 
 /// A connection of a transport, which never reuses a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -162,4 +165,73 @@ pub trait Transport {
 
     /// At shutdown: ready when all queued output has been sent or cannot be sent.
     fn poll_flush(&mut self, now: Time, context: &mut Context<'_>) -> Poll<()>;
+}
+
+/// Receives the events of a room, for a log, a lobby or a store of results. It must not block.
+///
+/// Peers cause these calls, so log lines of an observer must be limited in rate.
+pub trait Observer {
+    /// A peer connected.
+    fn connected(&mut self, now: Time, peer: PeerId, role: Role, address: &str) {
+        let _ = (now, peer, role, address);
+    }
+
+    /// The status changed. Called before the outputs of that input.
+    fn status(&mut self, now: Time, status: Status) {
+        let _ = (now, status);
+    }
+
+    /// An event of the game, and the address of the peer concerned, if connected.
+    fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
+        let _ = (now, event, address);
+    }
+
+    /// A peer sent bytes that are not a message.
+    fn malformed(&mut self, now: Time, peer: PeerId, address: &str, why: &DecodeError) {
+        let _ = (now, peer, address, why);
+    }
+
+    /// A peer is no longer connected: its connection ended or the room closed it.
+    fn closed(&mut self, now: Time, peer: PeerId) {
+        let _ = (now, peer);
+    }
+
+    /// The connection of a peer ended.
+    fn disconnected(&mut self, now: Time, peer: PeerId, address: &str, why: DisconnectReason) {
+        let _ = (now, peer, address, why);
+    }
+}
+
+impl Observer for () {}
+
+/// A change to the peers of a room that none of them caused. Unknown peers are ignored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WardenRequest {
+    /// Removes a peer for this reason.
+    Remove(PeerId, String),
+    /// Removes all peers of a host for this reason.
+    RemoveHost(HostId, String),
+    /// Sends a peer its full state, because the program behind its connection was replaced.
+    Refresh(PeerId),
+}
+
+/// Decides which addresses are admitted and in which form the room sees them, and removes peers at the request of the
+/// operator.
+pub trait Warden {
+    /// Whether a new connection is accepted. A rejected one is never reported to the room.
+    fn admits(&mut self, address: SocketAddr) -> bool;
+
+    /// The form of an address that the room, its recording and the observer receive. [`WardenRequest::RemoveHost`] and
+    /// the budgets use it too, so it must keep the addresses of one host together. A resumed peer keeps its earlier
+    /// form.
+    fn room_address(&mut self, link: Link, address: SocketAddr) -> SocketAddr {
+        let _ = link;
+        address
+    }
+
+    /// The message with the reason for a removal, if the protocol has one.
+    fn farewell(&self, why: &str, framing: Framing) -> Option<Bytes>;
+
+    /// The next request.
+    fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<WardenRequest>;
 }

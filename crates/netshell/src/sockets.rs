@@ -1,6 +1,9 @@
+//! Addresses and options of sockets, and the number of files that a process may have open.
+
 use std::{
     error, fmt, io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket},
+    time::Duration,
 };
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -146,6 +149,57 @@ fn report(buffer: &str, setting: &str, granted: usize) {
     } else {
         debug!(buffer, granted, "socket buffer");
     }
+}
+
+/// How long a client may leave data unacknowledged until its connection is closed. Otherwise the system would
+/// retransmit for some 15 minutes, during which keep-alive does not run and a vanished client keeps its seat. Also
+/// applies to a client that accepts no data while its buffers are full.
+pub const MAX_UNACKNOWLEDGED: Duration = Duration::from_secs(20);
+
+use socket2::{SockRef, TcpKeepalive};
+
+/// The idle time before a probe: a lobby may be silent for hours, and a machine that loses power does not close its
+/// connections.
+const KEEPALIVE: Duration = Duration::from_secs(60);
+
+/// Makes a TCP connection send small messages immediately, and detect a vanished peer. A server uses [`tune_accepted`].
+pub fn tune_stream<'a>(stream: impl Into<SockRef<'a>>) {
+    let socket = stream.into();
+    // Optional, so errors are ignored.
+    let _ = socket.set_tcp_nodelay(true);
+    let _ = socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE));
+}
+
+/// As [`tune_stream`], for a server: closes the connection if data is unacknowledged for [`MAX_UNACKNOWLEDGED`].
+///
+/// Linux only; other systems have no such option, or one in other units.
+pub fn tune_accepted<'a>(stream: impl Into<SockRef<'a>>) {
+    let socket = stream.into();
+    #[cfg(target_os = "linux")]
+    let _ = socket.set_tcp_user_timeout(Some(MAX_UNACKNOWLEDGED));
+    tune_stream(socket);
+}
+
+/// Converts an IPv4-mapped IPv6 address, which IPv6 sockets report for IPv4 peers, to IPv4.
+pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+/// Raises the soft limit on open files to the hard limit, and returns it if the system has one.
+pub fn raise_open_files() -> Option<u64> {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+        let limit = getrlimit(Resource::Nofile);
+        let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+        match setrlimit(Resource::Nofile, raised) {
+            Ok(()) => limit.maximum,
+            Err(_) => limit.current,
+        }
+    }
+    #[cfg(not(unix))]
+    None
 }
 
 #[cfg(test)]
