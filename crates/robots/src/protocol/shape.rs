@@ -9,7 +9,7 @@ use netcore::{
     wire::{Decode, ShortText},
 };
 
-use super::messages::{Player, PlayerId};
+use super::{Player, PlayerId};
 use crate::board::Position;
 
 /// The wire format of a value.

@@ -7,10 +7,7 @@ use netcore::{
 };
 
 use super::{
-    messages::{
-        Action, Bomb, BombId, ClientMessage, DrawMessage, Event, GamePicture, Parameters, Player, PlayerId,
-        ServerMessage,
-    },
+    Action, Bomb, BombId, ClientMessage, DrawMessage, Event, GamePicture, Parameters, Player, PlayerId, ServerMessage,
     shape::{Described, Enum, Field, Shape, Variant, field},
 };
 use crate::board::{Direction, Position};
