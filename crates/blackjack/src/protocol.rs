@@ -20,22 +20,23 @@
 //!
 //! Sources: the requirements of the course's project, "Network protocol", for the text; the binary form is our own.
 
-mod frames;
-mod stream;
-
 use alloc::format;
-use bytes::{Bytes, BytesMut};
 use core::fmt;
+
+use bytes::{Buf, Bytes, BytesMut};
 use netcore::{
     DecodeError, Framing, Protocol,
-    framing::put_length_frame,
+    framing::{LengthDecoder, NulDecoder, put_length_frame},
     wire::{Decode, Reader},
 };
 use serde::{Deserialize, Serialize};
 
-pub use stream::{DealerDecoder, PlayerDecoder};
-
-use crate::{cards::Card, game::Action, name::Name, verdict::Verdict};
+use crate::{
+    cards::{Card, DECK, names},
+    game::Action,
+    name::Name,
+    verdict::Verdict,
+};
 
 /// The maximum length of a message in bytes, without NUL or length.
 pub const MAX_MESSAGE: u16 = 256;
@@ -222,14 +223,14 @@ impl DealerMessage {
 
     /// The wire form, which is static: there are about a hundred messages.
     pub fn to_bytes(self, dialect: Dialect) -> Bytes {
-        Bytes::from_static(frames::of(self, dialect))
+        Bytes::from_static(of(self, dialect))
     }
 }
 
 impl fmt::Display for DealerMessage {
     /// The text without its NUL.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(frames::text(*self).trim_end_matches('\0'))
+        f.write_str(text(*self).trim_end_matches('\0'))
     }
 }
 
@@ -274,5 +275,172 @@ impl Protocol for Blackjack {
 
     fn decode(decoder: &mut PlayerDecoder, message: &[u8], _: Framing) -> Result<Request, DecodeError> {
         decoder.decode(message)
+    }
+}
+
+// All messages of a dealer in their wire form.
+
+static CARD_TEXTS: [&str; DECK] = names!("CARD ", "\0");
+static UPCARD_TEXTS: [&str; DECK] = names!("DEALER ", "\0");
+static CARD_BYTES: [[u8; 6]; DECK] = pairs(CARD);
+static UPCARD_BYTES: [[u8; 6]; DECK] = pairs(UPCARD);
+
+const fn pairs(kind: u8) -> [[u8; 6]; DECK] {
+    let mut pairs = [[0, 0, 0, 2, kind, 0]; DECK];
+    let mut number: u8 = 1;
+    while number as usize <= DECK {
+        pairs[number as usize - 1][5] = number;
+        number += 1;
+    }
+    pairs
+}
+
+const fn text(message: DealerMessage) -> &'static str {
+    match message {
+        DealerMessage::Begin => "BEGIN\0",
+        DealerMessage::Card(card) => CARD_TEXTS[card.number() as usize - 1],
+        DealerMessage::Upcard(card) => UPCARD_TEXTS[card.number() as usize - 1],
+        DealerMessage::Decision => "DECISION\0",
+        DealerMessage::Result(Verdict::Win) => "RESULT WIN\0",
+        DealerMessage::Result(Verdict::Lose) => "RESULT LOOSE\0",
+        DealerMessage::Result(Verdict::Bust) => "RESULT BUST\0",
+        DealerMessage::Result(Verdict::Push) => "RESULT PUSH\0",
+        DealerMessage::Quit => "QUIT\0",
+    }
+}
+
+const fn of(message: DealerMessage, dialect: Dialect) -> &'static [u8] {
+    match (dialect, message) {
+        (Dialect::Text, _) => text(message).as_bytes(),
+        (Dialect::Binary, DealerMessage::Begin) => &[0, 0, 0, 1, BEGIN],
+        (Dialect::Binary, DealerMessage::Card(card)) => &CARD_BYTES[card.number() as usize - 1],
+        (Dialect::Binary, DealerMessage::Upcard(card)) => &UPCARD_BYTES[card.number() as usize - 1],
+        (Dialect::Binary, DealerMessage::Decision) => &[0, 0, 0, 1, DECISION],
+        (Dialect::Binary, DealerMessage::Result(Verdict::Win)) => &[0, 0, 0, 2, RESULT, 1],
+        (Dialect::Binary, DealerMessage::Result(Verdict::Lose)) => &[0, 0, 0, 2, RESULT, 2],
+        (Dialect::Binary, DealerMessage::Result(Verdict::Bust)) => &[0, 0, 0, 2, RESULT, 3],
+        (Dialect::Binary, DealerMessage::Result(Verdict::Push)) => &[0, 0, 0, 2, RESULT, 4],
+        (Dialect::Binary, DealerMessage::Quit) => &[0, 0, 0, 1, QUIT],
+    }
+}
+
+// Decoders that split a stream into messages.
+
+const TEXT: NulDecoder = NulDecoder::new(MAX_MESSAGE as usize);
+const BINARY: LengthDecoder = LengthDecoder::new(1, MAX_MESSAGE as u32);
+
+impl Dialect {
+    fn length(self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+        match self {
+            Self::Text => TEXT.length(bytes),
+            Self::Binary => BINARY.length(bytes),
+        }
+    }
+
+    // The content of a message without its length prefix or its optional NUL.
+    fn whole(self, bytes: &[u8]) -> Result<&[u8], DecodeError> {
+        match self {
+            Self::Text if !bytes.contains(&0) => TEXT.length(bytes).map(|_| bytes),
+            Self::Text => TEXT.whole(bytes),
+            Self::Binary => BINARY.whole(bytes),
+        }
+    }
+}
+
+/// The decoder state of a player's stream: the dialect, selected by the first message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "(Option<Dialect>, bool)", into = "(Option<Dialect>, bool)")]
+pub struct PlayerDecoder {
+    dialect: Option<Dialect>,
+}
+
+// Earlier versions also stored whether the player sent bytes too early, now a separate input.
+impl From<(Option<Dialect>, bool)> for PlayerDecoder {
+    fn from((dialect, _): (Option<Dialect>, bool)) -> Self {
+        Self { dialect }
+    }
+}
+
+impl From<PlayerDecoder> for (Option<Dialect>, bool) {
+    fn from(decoder: PlayerDecoder) -> Self {
+        (decoder.dialect, false)
+    }
+}
+
+impl PlayerDecoder {
+    fn dialect(self, bytes: &[u8]) -> Result<Dialect, DecodeError> {
+        self.dialect.map_or_else(|| chosen_by(*bytes.first().ok_or(DecodeError::Incomplete)?), Ok)
+    }
+
+    /// The length of the first message; `None` if more bytes are needed.
+    pub fn length(&self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        self.dialect(bytes)?.length(bytes)
+    }
+
+    /// Decodes exactly one message; a text may lack its NUL.
+    ///
+    /// # Errors
+    /// [`DecodeError`] if the bytes are not a message of a player. The decoder is then unchanged.
+    pub fn decode(&mut self, message: &[u8]) -> Result<Request, DecodeError> {
+        let dialect = self.dialect(message)?;
+        let message = dialect.whole(message)?;
+        let message = match dialect {
+            Dialect::Text => PlayerMessage::parse_text(message),
+            Dialect::Binary => PlayerMessage::parse_binary(message),
+        }?;
+        self.dialect = Some(dialect);
+        Ok(Request { dialect, message })
+    }
+}
+
+fn chosen_by(first: u8) -> Result<Dialect, DecodeError> {
+    Dialect::of_first_byte(first)
+        .ok_or_else(|| invalid("a connection begins with 'J' (text) or a zero byte (binary)", 0))
+}
+
+/// The decoder for a dealer's stream.
+#[derive(Debug, Clone)]
+pub struct DealerDecoder(Dialect);
+
+impl DealerDecoder {
+    /// Creates a decoder for the dialect of the player.
+    pub const fn new(dialect: Dialect) -> Self {
+        Self(dialect)
+    }
+
+    /// Removes one message from `buffer`; `None` if more bytes are needed.
+    pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<DealerMessage>, DecodeError> {
+        let Some(length) = self.0.length(buffer)? else { return Ok(None) };
+        let message = self.decode_whole(&buffer[..length]);
+        buffer.advance(length);
+        message.map(Some)
+    }
+
+    /// Decodes exactly one message; a text may lack its NUL.
+    pub fn decode_whole(&self, bytes: &[u8]) -> Result<DealerMessage, DecodeError> {
+        let message = self.0.whole(bytes)?;
+        match self.0 {
+            Dialect::Text => DealerMessage::parse_text(message),
+            Dialect::Binary => DealerMessage::parse_binary(message),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cards::Card;
+
+    #[test]
+    fn card_number_is_its_index() {
+        for card in Card::all() {
+            for message in [DealerMessage::Card(card), DealerMessage::Upcard(card)] {
+                assert_eq!(DealerMessage::parse_text(std::format!("{message}").as_bytes()), Ok(message));
+                assert_eq!(DealerMessage::parse_binary(&of(message, Dialect::Binary)[4..]), Ok(message));
+            }
+        }
     }
 }

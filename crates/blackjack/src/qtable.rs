@@ -6,14 +6,13 @@
 //!
 //! Source: the requirements of the course's project, "Q table": the update follows the round, and every visit counts.
 
-mod error;
 mod file;
 
 use alloc::{boxed::Box, string::String};
 use core::{cmp::Ordering, fmt::Write};
 use thiserror::Error;
 
-pub use error::{MAX_FILE, ParseTableError, Trouble};
+pub use file::{MAX_FILE, ParseTableError, Trouble};
 
 use crate::{
     game::Action,

@@ -3,8 +3,7 @@
 //! | module | rules |
 //! |--------|-------|
 //! | [`wire`] | both codecs to the byte; any segmentation; bytes that are not messages |
-//! | [`games`] | transcripts of a dealer: rounds, tables of several players, parallel tables, standings |
-//! | [`pacing`] | the timing of messages, and time limits |
+//! | [`games`] | transcripts of a dealer: rounds, tables of several players, parallel tables, standings; the timing of messages, and time limits |
 //! | [`misbehaviour`] | clients that misbehave lose; other players do not |
 //! | [`host_shares`] | each host gets at most its share of places, turns and printed lines |
 //! | [`watchers`] | watchers, refreshed clients, and hidden information |
@@ -16,7 +15,7 @@
 //! | [`page`] | the rules that the hub's page implements, as vectors for its tests |
 //!
 //! [`table`] simulates the network: it identifies clients by name and delivers bytes like the TCP shell. [`room`] adds
-//! the parts that are specific to dealers, and [`drive`] plays at random.
+//! the parts that are specific to dealers, and plays at random.
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
@@ -26,13 +25,11 @@ mod transcript;
 
 mod cards;
 mod document;
-mod drive;
 mod games;
 mod host_shares;
 mod interruption;
 mod learning;
 mod misbehaviour;
-mod pacing;
 mod page;
 mod room;
 mod state;

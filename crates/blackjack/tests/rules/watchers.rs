@@ -3,10 +3,7 @@ use std::{collections::BTreeMap, time::Duration};
 use blackjack::{Card, Config, DealerMessage, Deck, Seed};
 use netcore::{DisconnectReason, Engine, Input, Leave, Outcome, Phase};
 
-use crate::{
-    drive::Drive,
-    room::{Room, config, messages},
-};
+use crate::room::{Drive, Room, config, messages};
 
 // `round` is counted from 1.
 fn deck(seed: u64, table: u32, round: u32) -> Vec<Card> {
