@@ -1,11 +1,10 @@
+/// Command lines, start-up output, standings, unread output, and exit status.
+mod dealer;
 mod follow;
 /// In a terminal and line by line, against a dealer and in practice.
 mod person;
 /// With a table, and learning.
 mod player;
-/// Command lines, start-up output, standings, unread output, and exit status.
-mod start;
-mod suspend;
 use std::{
     io::{ErrorKind, Read, Write},
     net::{Ipv4Addr, SocketAddr, TcpStream},

@@ -2,7 +2,6 @@
 mod pipes;
 // Prompts, keys, the mouse, signals.
 mod screen;
-mod solve;
 mod statistics;
 
 use std::process::Command;

@@ -1,17 +1,13 @@
 mod arguments;
 mod client;
 /// Floods of messages, and their effect on clients of other hosts.
-mod floods;
 mod follow;
 mod games;
 /// Their location, their guarantees, and which one is resumed.
 mod journals;
-mod logs;
-mod maps;
 /// The start-up output, addresses, and seeds.
-mod start;
+mod server;
 /// Signals, ports in use, and other ways to end.
-mod stop;
 mod terminal;
 
 use std::{

@@ -1,10 +1,7 @@
 /// Between a scripted server and a scripted GUI, and with the real server.
 mod client;
-mod follow;
 mod gui;
 /// Misbehaving clients, and their effect on others.
-mod hostile;
-mod retry;
 mod scripted;
 /// Command lines, addresses and output.
 mod server;

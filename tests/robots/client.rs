@@ -1,14 +1,17 @@
+use std::net::{SocketAddr, TcpListener};
+
 use rustix::process::Signal;
 use testkit::{
     process::{Process, hang_up_counts},
+    signpost::Signpost,
     terminal::Terminal,
 };
 
 use super::{
     Server,
     scripted::{
-        ANN, Gui, HELLO, JOIN, NOBODY, STARTED, ScriptedServer, TURN_0, bytes, command, hex, in_terminal, start,
-        with_gui,
+        ANN, Connection, Gui, HELLO, JOIN, LOBBY, NOBODY, STARTED, ScriptedServer, TURN_0, bytes, command, hex,
+        in_terminal, start, with_gui,
     },
 };
 use crate::programs::{path, program};
@@ -198,4 +201,113 @@ fn bots_play_games_on_the_real_server_and_leave() {
     let finished = server.process.wait();
     assert!(finished.stderr.contains("name=bot4"), "{}", finished.stderr);
     assert_eq!(finished.stderr.matches("the game ends").count(), 3, "{}", finished.stderr);
+}
+
+#[test]
+fn a_client_follows_its_room_to_another_address() {
+    let (signpost, gui) = (Signpost::new(), Gui::new());
+    let (first, second) = (ScriptedServer::new(), ScriptedServer::new());
+    let client = with_gui(&first.address(), &gui.address(), &["-n", "Ann", "--directory", &signpost.url()]);
+    let mut connection = first.accept();
+    connection.send(HELLO);
+    gui.expect(LOBBY);
+    // The connection is lost, and the directory does not locate the room, so the client retries the old address.
+    drop(connection);
+    let connection = first.accept();
+    drop((connection, first));
+    signpost.wait_for_request();
+    signpost.respond("HTTP/1.1 200 OK\r\ncontent-length: 9999999\r\n\r\n");
+    client.wait_stderr("a word about it", |text| text.contains("does not locate the room").then_some(()));
+    signpost.set_location("robots", second.address().port());
+    let mut connection = second.accept();
+    connection.send(&[HELLO, STARTED, TURN_0].concat());
+    gui.expect(LOBBY);
+    assert_eq!(gui.game().turn, 0);
+    let finished = client.stop();
+    let said = format!("the directory locates the room at 127.0.0.1:{}", second.address().port());
+    assert!(finished.stderr.contains(&said), "{}", finished.stderr);
+}
+
+#[test]
+fn client_with_retry_reconnects() {
+    let gui = Gui::new();
+    let address = ScriptedServer::new().address();
+    let client = with_gui(&address, &gui.address(), &["-n", "Ann", "--retry"]);
+    client.wait_stderr("a vain attempt", |stderr| stderr.contains("cannot connect").then_some(()));
+    // Keys before the connection are not sent.
+    gui.send(client.port(), &[0]);
+    client.wait_stderr("another one", |stderr| (stderr.matches("cannot connect").count() > 2).then_some(()));
+    let server = ScriptedServer(TcpListener::bind(address).unwrap());
+    for _ in 0..2 {
+        let mut connection = server.accept();
+        connection.send(&[HELLO, STARTED, TURN_0].concat());
+        gui.expect(LOBBY);
+        assert_eq!(gui.game().turn, 0);
+        gui.send(client.port(), &[1]);
+        connection.expect("02");
+    }
+    client.stop();
+}
+
+#[test]
+fn a_reconnected_client_reports_its_role() {
+    let gui = Gui::new();
+    let server = ScriptedServer::new();
+    let client = with_gui(&server.address(), &gui.address(), &["-n", "Ann", "--retry"]);
+    let own = |connection: &Connection| {
+        let address = connection.0.peer_addr().unwrap().to_string();
+        format!("03416e6e {:02x} {}", address.len(), hex(address.as_bytes()))
+    };
+    let mut connection = server.accept();
+    connection.send(HELLO);
+    // An empty lobby, a lobby with another player, and a game of other players.
+    for (more, became) in [
+        (String::new(), "back in the lobby of s: 0 of 2 players have joined"),
+        ("01 00 03426f6200".into(), "back in the lobby of s: 1 of 2 players have joined"),
+        ([STARTED, TURN_0, "03 0001 00000000"].concat(), "back as an observer of the game of s: turn 1 of 3"),
+    ] {
+        drop(connection);
+        connection = server.accept();
+        connection.send(&[HELLO, &more].concat());
+        client.wait_stderr(became, |stderr| stderr.contains(became).then_some(()));
+    }
+    // The first message shows a started game with this client as a player.
+    drop(connection);
+    connection = server.accept();
+    let players = format!("02 00000001 00 {}", own(&connection));
+    connection.send(&[HELLO, &players, TURN_0].concat());
+    let became = "back as player 0 in the game of s: turn 0 of 3";
+    client.wait_stderr(became, |stderr| stderr.contains(became).then_some(()));
+    let finished = client.stop();
+    assert_eq!(finished.stderr.matches("lost the connection, reconnecting: the server at ").count(), 4);
+    assert_eq!(finished.stderr.matches(" back ").count(), 4, "{}", finished.stderr);
+}
+
+/// During a game.
+fn lost_in_terminal() -> (Terminal, SocketAddr) {
+    let (terminal, mut connection) = in_terminal(&["--retry"]);
+    let address = connection.0.local_addr().unwrap();
+    connection.send(&[HELLO, STARTED, TURN_0].concat());
+    terminal.wait_for("Turn 0 of 3");
+    drop(connection);
+    terminal.wait_for("No connection to the server; reconnecting");
+    (terminal, address)
+}
+
+#[test]
+fn a_terminal_shows_the_lost_connection_and_then_the_next_server() {
+    let (mut terminal, address) = lost_in_terminal();
+    let mut connection = ScriptedServer(TcpListener::bind(address).unwrap()).accept();
+    connection.send(HELLO);
+    terminal.wait_for("The game was cancelled in turn 0 of 3");
+    terminal.wait_for("Enter again");
+    terminal.wait(|screen| !screen.contents().contains("No connection"));
+    terminal.press(b"\r");
+    connection.expect(JOIN);
+    connection.send(&[STARTED, TURN_0].concat());
+    terminal.wait_for("Turn 0 of 3");
+    terminal.press(b"d");
+    connection.expect("0301");
+    terminal.press(b"Q");
+    assert_eq!(terminal.end(), 0);
 }
