@@ -9,16 +9,11 @@
 
 mod autosave;
 mod backoff;
-mod colour;
 mod command;
-#[cfg(feature = "saving")]
-mod contents;
 #[cfg(feature = "directory")]
 mod directory;
 mod files;
-mod host_port;
 mod logs;
-mod output_queue;
 #[cfg(all(feature = "owner", unix))]
 mod owner;
 mod printable;
@@ -27,7 +22,6 @@ mod progress;
 mod retention;
 #[cfg(feature = "saving")]
 mod saving;
-mod stderr;
 mod stop;
 mod values;
 
@@ -43,36 +37,29 @@ use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, 
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-pub use crate::{
+pub use self::{
     autosave::Autosave,
     backoff::Backoff,
-    colour::has_colour,
     command::command_of,
     files::{file_name, read_file},
-    host_port::{HostPort, host, host_port, host_port_or, resolve},
-    logs::{LogArgs, LogFormat, ScreenLogArgs},
-    output_queue::Queue,
+    logs::{LogArgs, LogFormat, Queue, ScreenLogArgs, has_colour, print_stderr},
     printable::{csv_cell, display_name, is_steering, isolated, printable, printable_json, printable_lines},
     progress::{Progress, clock_time, progress_bar, rounds_line, stderr_size, stdout_size, time_left},
-    stderr::print_stderr,
     stop::stop_flag,
-    values::{byte_count, count, ip_address, whole_number},
+    values::{HostPort, byte_count, count, host, host_port, host_port_or, ip_address, resolve, whole_number},
 };
 
 #[cfg(feature = "directory")]
-pub use crate::directory::{Directory, DirectoryArgs, FOLLOW, RoomUrl};
+pub use self::directory::{Directory, DirectoryArgs, FOLLOW, RoomUrl};
 
 #[cfg(all(feature = "owner", unix))]
-pub use crate::owner::{Named, Owner, become_owner};
+pub use self::owner::{Named, Owner, become_owner};
 
 #[cfg(feature = "journals")]
-pub use crate::retention::retention;
+pub use self::retention::retention;
 
 #[cfg(feature = "saving")]
-pub use crate::{
-    contents::{load_file, save_file},
-    saving::{NewFile, check_replaceable, replace_file},
-};
+pub use self::saving::{NewFile, check_replaceable, load_file, replace_file, save_file};
 
 pub const EXIT_FAILURE: u8 = 1;
 /// The code for wrong usage, unless the program has a traditional one.
@@ -139,7 +126,7 @@ where
             return match error.kind() {
                 ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
                 ErrorKind::MissingRequiredArgument => {
-                    stderr::print_last(&format!("\nFor example: {} {}", command_of(&name), usage.example));
+                    logs::print_last(&format!("\nFor example: {} {}", command_of(&name), usage.example));
                     ExitCode::from(usage.code)
                 }
                 _ => ExitCode::from(usage.code),
@@ -148,13 +135,13 @@ where
     };
     outlive_file_limits();
     let result = program(arguments);
-    stderr::finish();
+    logs::finish();
     match result {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // The error may quote a name or a line of another program.
-            stderr::print_last(&printable_lines(&format!("{name}: {error:#}")));
+            logs::print_last(&printable_lines(&format!("{name}: {error:#}")));
             ExitCode::from(if error.is::<UsageError>() { usage.code } else { failure })
         }
     }

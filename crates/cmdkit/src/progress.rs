@@ -5,7 +5,7 @@ use std::{
 
 use terminal_size::{Height, Width, terminal_size_of};
 
-use crate::stderr::{self, erase_rows, set_progress_rows};
+use crate::logs::{self, erase_rows, set_progress_rows};
 
 const ON_TERMINAL: Duration = Duration::from_millis(100);
 /// The interval between lines elsewhere, where each stays visible.
@@ -102,7 +102,7 @@ impl Progress {
 
     fn write(&mut self, text: &str) {
         // Log lines that were printed before come first.
-        stderr::finish();
+        logs::finish();
         self.shown &= io::stderr().write_all(text.as_bytes()).is_ok();
     }
 }

@@ -12,7 +12,10 @@ use std::{
     sync::OnceLock,
 };
 
+use anyhow::Context;
 use tempfile::{Builder, NamedTempFile};
+
+use crate::{file_name, read_file};
 
 /// Followed by random letters and digits.
 const PREFIX: &str = ".saving-";
@@ -186,6 +189,31 @@ fn sweep(directory: &Path) {
 fn is_temporary(name: &OsStr) -> bool {
     let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
     random.is_some_and(|random| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// Returns `None` if there is no such file. `what` names the content in errors, as in `the table`.
+///
+/// `parse` receives at most `most + 1` bytes, so it can detect a file that is too large.
+pub fn load_file<T, E>(
+    what: &str,
+    path: &Path,
+    most: usize,
+    parse: impl FnOnce(&[u8]) -> Result<T, E>,
+) -> anyhow::Result<Option<T>>
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    let name = file_name(path);
+    let bytes = match read_file(path, most) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        bytes => bytes.with_context(|| format!("cannot read {what} {name}"))?,
+    };
+    parse(&bytes).map(Some).with_context(|| format!("{what} {name} is damaged"))
+}
+
+pub fn save_file(what: &str, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    // Formatted, not wrapped: a broken pipe would otherwise end the program with success.
+    replace_file(path, bytes).map_err(|error| anyhow::anyhow!("cannot write {what} to {}: {error}", file_name(path)))
 }
 
 #[cfg(test)]
