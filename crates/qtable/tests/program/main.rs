@@ -9,8 +9,6 @@ mod pictures;
 
 mod tables;
 
-mod terminal;
-
 mod training;
 
 use std::{path::Path, process::Command};
