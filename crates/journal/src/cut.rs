@@ -15,11 +15,10 @@ use netcore::{GameEvent, Outbox, Output};
 use crate::{
     actions::Names,
     args::CutArgs,
+    files::{Output as File, damaged, head_of, open},
     format::{clock, count, grouped, plain, size},
     games::{Game, for_game, unknown},
-    out::Output as File,
     panics,
-    source::{damaged, head_of, open},
     verify::{ReplayResult, Verdict, replayed},
 };
 

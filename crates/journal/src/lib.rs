@@ -12,8 +12,8 @@
 
 mod actions;
 mod args;
-mod asciicast;
 mod cut;
+mod files;
 mod format;
 mod games;
 #[cfg(test)]
@@ -23,13 +23,11 @@ mod list;
 #[allow(dead_code, reason = "one of the matches is only for tests of the program")]
 #[path = "../tests/program/matches.rs"]
 mod matches;
-mod out;
 mod panics;
 mod playback;
 mod prune;
 mod screen;
 mod show;
-mod source;
 mod stream;
 mod verify;
 mod watch;
@@ -40,7 +38,7 @@ pub use args::Args;
 
 use cmdkit::UsageError;
 
-use crate::args::Command;
+use self::args::Command;
 
 /// Runs the program.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {

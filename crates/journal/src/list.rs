@@ -11,9 +11,9 @@ use netcore::{Input, Link, Time};
 
 use crate::{
     args::ListArgs,
+    files::open,
     format::{clock, date, grouped, name, plain, size},
     games::{Game, for_game},
-    source::open,
 };
 
 /// Names that are shown, and that are remembered.

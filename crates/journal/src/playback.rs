@@ -9,10 +9,10 @@ use netcore::{GameEvent, Input, Outbox, Output, PeerId, Time, To};
 
 use crate::{
     actions::{Action, Latest, Names},
+    files::open,
     format,
     games::{Game, GameDisplay, PeerIdentity},
     panics,
-    source::open,
 };
 
 /// Limits of the copies for moving back.

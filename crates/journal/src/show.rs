@@ -12,10 +12,10 @@ use netcore::{GameEvent, Outbox, Output, Standing, Time};
 use crate::{
     actions::Names,
     args::ShowArgs,
+    files::{Opened, head_of, open},
     format::{clock, count, date, plain, size, state},
     games::{Game, for_game},
     panics,
-    source::{Opened, head_of, open},
     verify::describe_arrival,
 };
 

@@ -12,10 +12,10 @@ use netcore::{Input, Link, Outbox, Time};
 
 use crate::{
     args::VerifyArgs,
+    files::{damaged, head_of, open},
     format::{clock, count, exact_clock, grouped, plain},
     games::{Game, for_game, unknown},
     panics,
-    source::{damaged, head_of, open},
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]

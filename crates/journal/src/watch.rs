@@ -13,11 +13,11 @@ use tokio::{runtime, select, time};
 use crate::{
     actions::Action,
     args::ReplayArgs,
+    files::head_of,
     games::{Game, for_game, unknown},
     panics,
     playback::Playback,
     screen::{Reaction, ReplayScreen},
-    source::head_of,
 };
 
 /// A piece of work; keys are read in between.

@@ -2,13 +2,18 @@ use std::{
     fs,
     os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink},
     path::PathBuf,
+    process::Command,
     thread,
     time::{Duration, SystemTime},
 };
 
 use journal_core::{Arrival, Entry, Excerpt, Reader};
 use netcore::Input;
-use testkit::{TempDir, process::Finished};
+use testkit::{
+    TempDir,
+    process::{Finished, Process},
+    terminal::Terminal,
+};
 
 use crate::{error_of, journal, matches, path, stdout_of};
 
@@ -417,4 +422,64 @@ fn prune_as_root_follows_no_link_of_another_user() {
     let error_of = error_of(&["prune", path(&link), "--keep", "1"]);
     assert!(error_of.contains("user 61234 could replace"), "{error_of}");
     assert!(journals.iter().all(|journal| journal_core::open(journal).is_ok()));
+}
+
+const COMMANDS: [&str; 7] = ["list", "show", "verify", "replay", "export", "cut", "prune"];
+
+#[test]
+fn help_version_and_completions_work_and_wrong_usage_is_2() {
+    assert!(stdout_of(&["--version"]).starts_with("journal "));
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(stdout_of(&["--completions", shell]).contains("verify"), "{shell}");
+    }
+    for command in COMMANDS {
+        let Finished { code, stdout, stderr } = journal(&[command]);
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+        assert!(stderr.contains("For example: cargo run -p journal -- list journals"), "{stderr}");
+    }
+    let Finished { code, stderr, .. } = journal(&[]);
+    assert_eq!((code, stderr.lines().count()), (Some(2), 1), "{stderr}");
+    assert!(stderr.contains("list, show, verify, replay, export, cut or prune"));
+}
+
+#[test]
+fn the_examples_of_the_help_work() {
+    let folder = TempDir::new();
+    let journals = folder.path().join("journals");
+    fs::create_dir(&journals).unwrap();
+    let nuggets = matches::nuggets(folder.path(), 1_600, true);
+    fs::copy(&nuggets, journals.join("nuggets-2026-11-22T06-37-51Z.journal")).unwrap();
+    fs::rename(nuggets, folder.path().join("match.journal")).unwrap();
+    fs::rename(matches::blackjack(folder.path()), folder.path().join("dealer.journal")).unwrap();
+    let mut run = 0;
+    for help in [vec!["--help"]].into_iter().chain(COMMANDS.map(|command| vec![command, "--help"])) {
+        for line in stdout_of(&help).lines().filter_map(|line| line.strip_prefix("  journal ")) {
+            let words: Vec<&str> = line.split(" | ").next().unwrap().split(' ').collect();
+            let mut command = Command::new(env!("CARGO_BIN_EXE_journal"));
+            let finished = Process::run(command.args(&words).current_dir(folder.path()));
+            assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{line}");
+            run += 1;
+        }
+    }
+    assert!(run >= 14, "{run}");
+}
+
+#[test]
+fn keys_move_the_replay_and_the_terminal_is_restored() {
+    let folder = TempDir::new();
+    let file = matches::nuggets(folder.path(), 60, true);
+    let mut terminal = Terminal::start(env!("CARGO_BIN_EXE_journal"), &["replay", path(&file)], 80, 24);
+    terminal.wait_for("Spectator: 100000 nuggets unclaimed.");
+    terminal.press(b" ");
+    terminal.wait_for("|| 1x 0:0");
+    terminal.press(b"g0:15\n");
+    terminal.wait_for("|| 1x 0:15 / 0:26");
+    terminal.press(b"\x1b[C");
+    terminal.wait_for("arrival 40 of 69");
+    terminal.resize(60, 12);
+    terminal.wait_for("|| 1x 0:15 / 0:26 [#");
+    terminal.press(b"\x1b[F");
+    terminal.wait_for("[] 1x 0:26 / 0:26");
+    terminal.press(b"Q");
+    assert_eq!(terminal.end(), 0);
 }

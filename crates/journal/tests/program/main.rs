@@ -7,10 +7,6 @@ mod commands;
 
 mod matches;
 
-mod screen;
-
-mod usage;
-
 use std::{path::Path, process::Command};
 
 use testkit::process::{Finished, Process};
