@@ -16,7 +16,6 @@
 mod codec;
 mod copying;
 mod disk;
-mod excerpt;
 mod head;
 mod journal;
 mod layout;
@@ -34,12 +33,10 @@ mod sink;
 mod source;
 mod spool;
 mod sync;
-mod sync_policy;
-mod system_disk;
 
 pub use copying::{Copied, CopyError, Copying};
+pub use disk::SystemDisk;
 pub use disk::{About, Disk, DiskFile, SharedFile};
-pub use excerpt::Excerpt;
 pub use head::{Head, HeadError};
 pub use journal::{MAX_SIZE, Parts, Writing};
 pub use layout::SegmentState;
@@ -50,12 +47,12 @@ pub use resume::{LastFrames, Resumable, ResumeError};
 pub use retention::{Pruned, Retention, RetentionClass, StoredJournal, Surplus, find, prune, surplus};
 pub use room::{JournalEnd, JournalFacts, JournalHold, JournalWatch, Journalled};
 pub use scribe::{Clock, Scribe, Step};
+pub use seek::Excerpt;
 pub use seek::{CheckpointLimits, Checkpoints, Cursor, SeekError};
 pub use segment::EXTENSION;
+pub use sink::{SYNC_INTERVAL, SyncPolicy};
 pub use source::{Journal, Source, open};
 pub use spool::SpoolName;
-pub use sync_policy::{SYNC_INTERVAL, SyncPolicy};
-pub use system_disk::SystemDisk;
 
 /// Sorted by name. A journal has the name of its first segment, even if only later ones are left.
 pub fn list(directory: &std::path::Path) -> std::io::Result<Vec<std::path::PathBuf>> {

@@ -10,11 +10,10 @@ use netcore::Time;
 
 use crate::{
     Bookmark, Head, ReadError, Reader, SegmentState,
-    disk::{Disk, SharedFile},
+    disk::{Disk, SharedFile, SystemDisk},
     record,
     segment::{self, Segment},
     spool::{self, Spooled},
-    system_disk::SystemDisk,
 };
 
 const CHUNK: usize = 1 << 16;
