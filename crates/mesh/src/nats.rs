@@ -18,13 +18,11 @@
 
 mod directory;
 mod log;
-mod reader;
-mod results;
 mod setup;
 mod stream;
-mod summaries;
 
 use std::{
+    collections::BTreeMap,
     fmt,
     sync::{
         Arc, OnceLock,
@@ -33,19 +31,24 @@ use std::{
     time::Duration,
 };
 
-use async_nats::jetstream::consumer::PullConsumer;
+use async_nats::{Subscriber, jetstream::consumer::PullConsumer};
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use serde::{Deserialize, Serialize};
 use tokio::{
     sync::OnceCell,
-    time::{Instant, sleep},
+    time::{Instant, sleep, timeout},
 };
 
 use self::{
     log::{Logs, NatsJournals},
     setup::Broker,
-    stream::Stream,
+    stream::{PATIENCE, Put, Stream},
 };
-
-use crate::{ErrorKind, JournalStreams, MeshError, Name, Placement, TAKEN_SECONDS, agree_on_streams, events, journals};
+use crate::{
+    Answer, Delivery, ErrorKind, FollowSummaries, JournalStreams, MAX_APPEND, MAX_DELIVERIES, MeshError, Name,
+    Placement, Receipt, Results, Summaries, Summary, TAKEN_SECONDS, agree_on_streams, events, journals, value,
+};
 
 /// How long reachable servers may take to create the streams.
 const SETTLING: Duration = Duration::from_secs(15);
@@ -221,5 +224,153 @@ impl Nats {
 impl fmt::Debug for Nats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Nats").field("place", &self.0.directory.place()).finish_non_exhaustive()
+    }
+}
+
+/// How long a request waits: the server that responds may lag behind the one that stored the result.
+const LOOK: Duration = Duration::from_millis(500);
+
+#[derive(Serialize, Deserialize)]
+struct Head {
+    id: Name,
+}
+
+impl Nats {
+    async fn submit_result(&self, id: &Name, body: &Bytes) -> Result<bool, MeshError> {
+        let what = format!("submit the result of {id}");
+        let stream = &self.0.results;
+        let bytes = value::write(&Head { id: id.clone() }, body).filter(|_| body.len() <= MAX_APPEND);
+        let bytes = bytes.ok_or_else(|| {
+            let why = format!("it has more than {MAX_APPEND} bytes");
+            MeshError::new(ErrorKind::Full, what.clone(), stream.place(), why, "shorten it")
+        })?;
+        let put = stream.put(&what, stream.subject(id), Some(bytes), (None, Some(id.as_str()))).await?;
+        Ok(matches!(put, Put::Stored(_)))
+    }
+
+    async fn take_result(&self) -> Result<Option<Delivery>, MeshError> {
+        let what = "take a result";
+        let stream = &self.0.results;
+        loop {
+            let batch = self.0.consumer.batch().max_messages(1).expires(LOOK).messages().await;
+            let mut batch = batch.map_err(|error| stream.away(what, error))?;
+            let Some(message) = batch.next().await else { return Ok(None) };
+            let message = message.map_err(|error| stream.away(what, error))?;
+            let Some(receipt) = message.reply.as_ref().map(|reply| Receipt(reply.to_string())) else { continue };
+            let info = message.info().map_err(|error| stream.away(what, error))?;
+            let (count, sequence) = (u64::try_from(info.delivered).unwrap_or(1), info.stream_sequence);
+            let message = message.message;
+            match value::read::<Head>(&message.payload) {
+                Ok((Head { id }, body)) => {
+                    return Ok(Some(Delivery { id, body: Some(body), count, receipt, message: message.payload }));
+                }
+                Err(_) => self.skip(),
+            }
+            // Damaged, or of a later version: skips the first deliveries, so that nodes of that version can take it.
+            if count >= MAX_DELIVERIES {
+                let id = stream.key(&message.subject).and_then(|id| id.parse().ok());
+                let unnamed = || format!("unnamed-{sequence}").try_into().map_err(|error| stream.away(what, error));
+                let id = id.map_or_else(unnamed, Ok)?;
+                return Ok(Some(Delivery { id, body: None, count, receipt, message: message.payload }));
+            }
+        }
+    }
+
+    async fn give_up_result(&self, delivery: &Delivery) -> Result<(), MeshError> {
+        let what = format!("move the result of {} to the dead letters", delivery.id);
+        let dead = &self.0.dead;
+        // After a lost reply, the next delivery stores it again, and the stream detects the duplicate by its id.
+        let id = Some(delivery.id.as_str());
+        dead.put(&what, dead.subject(&delivery.id), Some(delivery.message.clone()), (None, id)).await?;
+        self.0.results.request(&what, delivery.receipt.0.clone(), Bytes::from_static(b"+TERM")).await?;
+        self.0.dead_letters.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl Results for Nats {
+    fn submit<'a>(&'a self, id: &'a Name, body: &'a Bytes) -> Answer<'a, Result<bool, MeshError>> {
+        Box::pin(self.submit_result(id, body))
+    }
+
+    fn take(&self) -> Answer<'_, Result<Option<Delivery>, MeshError>> {
+        Box::pin(self.take_result())
+    }
+
+    fn acknowledge<'a>(&'a self, receipt: &'a Receipt) -> Answer<'a, Result<(), MeshError>> {
+        Box::pin(async move {
+            let what = "acknowledge a result";
+            // A lost acknowledgement would cause a redelivery.
+            self.0.results.request(what, receipt.0.clone(), Bytes::from_static(b"+ACK")).await
+        })
+    }
+
+    fn give_up<'a>(&'a self, delivery: &'a Delivery) -> Answer<'a, Result<(), MeshError>> {
+        Box::pin(self.give_up_result(delivery))
+    }
+
+    fn dead_letters(&self) -> u64 {
+        self.0.dead_letters.load(Ordering::Relaxed)
+    }
+}
+
+impl Nats {
+    fn summary_subject(&self, node: &str) -> String {
+        format!("{}.summaries.{node}", self.0.broker.prefix())
+    }
+}
+
+impl Summaries for Nats {
+    fn publish<'a>(&'a self, summary: &'a Summary) -> Answer<'a, Result<(), MeshError>> {
+        Box::pin(async move {
+            let what = "publish a summary of rooms";
+            let events = &self.0.events;
+            let rows = serde_json::to_vec(&summary.rows).map_err(|error| events.away(what, error))?;
+            let Some(bytes) = value::write(summary, &rows) else { return Ok(()) };
+            let client = self.0.broker.client();
+            // Without a connection, the client queues a limited number of messages.
+            let sent = client.publish(self.summary_subject(summary.node.as_str()), bytes);
+            let sent = timeout(PATIENCE, sent).await.map_err(|error| events.away(what, error))?;
+            sent.map_err(|error| events.away(what, error))
+        })
+    }
+
+    fn summaries(&self) -> Answer<'_, Result<Box<dyn FollowSummaries>, MeshError>> {
+        Box::pin(async move {
+            let what = "follow the summaries of rooms";
+            let (client, events) = (self.0.broker.client(), &self.0.events);
+            let subscriber = client.subscribe(self.summary_subject("*")).await;
+            let subscriber = subscriber.map_err(|error| events.away(what, error))?;
+            // The server has the subscription before the node joins.
+            client.flush().await.map_err(|error| events.away(what, error))?;
+            let follow: Box<dyn FollowSummaries> = Box::new(Following { nats: self.clone(), subscriber });
+            Ok(follow)
+        })
+    }
+}
+
+struct Following {
+    nats: Nats,
+    subscriber: Subscriber,
+}
+
+impl FollowSummaries for Following {
+    fn next(&mut self) -> Answer<'_, Result<Summary, MeshError>> {
+        Box::pin(async move {
+            loop {
+                let message = self.subscriber.next().await;
+                let message = message.ok_or_else(|| {
+                    self.nats.0.events.away("follow the summaries of rooms", "the connection has ended")
+                })?;
+                let read = value::read::<Summary>(&message.payload).ok().and_then(|(summary, body)| {
+                    let rows = serde_json::from_slice::<BTreeMap<Name, String>>(&body).ok()?;
+                    Some(Summary { rows, ..summary })
+                });
+                match read {
+                    Some(summary) => return Ok(summary),
+                    None => self.nats.skip(),
+                }
+            }
+        })
     }
 }

@@ -2,10 +2,7 @@
 
 mod leases;
 mod life;
-mod orphans;
-mod requests;
 mod rooms;
-mod summary;
 mod view;
 
 use std::{
@@ -15,15 +12,18 @@ use std::{
 
 use netcore::Time;
 
-pub use self::leases::{LeaseGrant, LeaseRequest, OUTAGE};
 use self::{
     leases::Leases,
     life::{LastWrite, Life},
-    requests::PendingWrite,
     rooms::Room,
     view::View,
 };
-use crate::{Delta, Directory, Durability, Fence, Key, MeshError, Name, Placement, Revision, Summary, Value, Written};
+use crate::{
+    Delta, Directory, Durability, Fence, Key, MAX_SUMMARY, MeshError, Name, Placement, Revision, SUMMARY_PAUSE,
+    SUMMARY_REPEAT, Summary, Value, Written,
+};
+
+pub use self::leases::{LeaseGrant, LeaseRequest, OUTAGE};
 
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
 /// How long a node owns its rooms after it has sent a stored heartbeat.
@@ -325,5 +325,146 @@ impl Node {
         self.suspend(out);
         self.tend_rooms(now, out);
         self.summarize(now, out);
+    }
+}
+
+// At most one pending request for each key.
+
+const PAUSE: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Entry,
+    Heartbeat,
+    Leave,
+    Expire,
+    Claim,
+    Row,
+    Release,
+    Close,
+    /// An unknown claim of this life.
+    StaleClaim,
+}
+
+#[derive(Debug)]
+struct PendingWrite {
+    ticket: Ticket,
+    at: Time,
+    purpose: Purpose,
+    life: Option<Revision>,
+}
+
+impl Node {
+    fn is_free(&self, now: Time, key: &Key) -> bool {
+        !self.pending.contains_key(key) && self.pauses.get(key).is_none_or(|until| *until <= now)
+    }
+
+    /// The later of `at` and the end of the key's pause.
+    fn not_before(&self, key: &Key, at: Time) -> Time {
+        self.pauses.get(key).map_or(at, |until| at.max(*until))
+    }
+
+    fn write(
+        &mut self,
+        now: Time,
+        purpose: Purpose,
+        key: Key,
+        (value, expected): (Option<Value>, Option<Revision>),
+        out: &mut Vec<Output>,
+    ) {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        let life = self.life.as_ref().map(|life| life.since);
+        self.pending.insert(key.clone(), PendingWrite { ticket, at: now, purpose, life });
+        out.push(Output::Write(ticket, WriteRequest { key, value, expected }));
+    }
+
+    fn time_out_requests(&mut self, now: Time) {
+        self.pauses.retain(|_, until| *until > now);
+        let late = self.pending.iter().filter(|(_, pending)| now.since(pending.at) >= REQUEST_TIMEOUT);
+        for key in late.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
+            if let Some(pending) = self.pending.remove(&key) {
+                self.request_failed(&key, pending.purpose);
+            }
+        }
+    }
+
+    fn request_failed(&mut self, key: &Key, purpose: Purpose) {
+        if let (Purpose::Row, Key::Room(name)) = (purpose, key) {
+            self.reschedule_entry(name);
+        }
+    }
+
+    fn take_reply(&mut self, now: Time, ticket: Ticket, reply: Reply, out: &mut Vec<Output>) {
+        let Some(key) = self.pending.iter().find(|(_, pending)| pending.ticket == ticket).map(|(key, _)| key.clone())
+        else {
+            return;
+        };
+        let Some(PendingWrite { at, purpose, life, .. }) = self.pending.remove(&key) else { return };
+        let Reply::Written(written) = reply else {
+            self.request_failed(&key, purpose);
+            self.pauses.insert(key, now.plus(PAUSE));
+            return;
+        };
+        if let Written::Conflict(Some(entry)) = &written {
+            self.view.learn(now, &key, entry);
+        }
+        match (purpose, key) {
+            (Purpose::Entry, _) => self.entry_written(now, at, written),
+            (Purpose::Leave, _) => self.left(&written, out),
+            (Purpose::Heartbeat, _) => self.heartbeat_answered(now, (at, life), written),
+            (Purpose::Expire, Key::Node(name)) => self.node_expired(&name, &written),
+            (Purpose::Expire, Key::Heartbeat(name)) => self.heartbeats_ended(&name, &written),
+            (Purpose::Claim, Key::Room(name)) => self.claimed(now, (&name, life), &written, out),
+            (Purpose::Row, Key::Room(name)) => self.row_written(now, &name, written, out),
+            (Purpose::Release | Purpose::Close, Key::Room(name)) => self.ended(now, &name, &written, out),
+            _ => {}
+        }
+    }
+}
+
+// Summaries of the rooms of this node. While a node of an earlier version is listed, their entries have the same rows.
+
+impl Node {
+    /// A row has changed.
+    fn hasten_summary(&mut self) {
+        self.next_summary = self.next_summary.min(self.last_summary.plus(SUMMARY_PAUSE));
+    }
+
+    /// Publishes all rows again, as for a node that has joined and has no earlier summary.
+    fn repeat_summary(&mut self) {
+        self.rooms.values_mut().for_each(|room| room.summarized = None);
+        self.hasten_summary();
+    }
+
+    fn summarize(&mut self, now: Time, out: &mut Vec<Output>) {
+        if self.next_summary > now {
+            return;
+        }
+        let Some(life) = self.life.as_ref().map(|life| life.since) else { return };
+        let empty = || Summary { node: self.settings.name.clone(), life, rows: BTreeMap::new() };
+        let (mut summary, mut bytes, mut next) = (empty(), 0, Time::from_nanos(u64::MAX));
+        for (name, room) in self.rooms.iter_mut().filter(|(_, room)| room.claimed_in(life)) {
+            let Some(row) = room.row() else { continue };
+            if room.summarized.is_none_or(|at| at.plus(SUMMARY_REPEAT) <= now) {
+                bytes += name.as_str().len() + row.len();
+                if bytes > MAX_SUMMARY && !summary.rows.is_empty() {
+                    out.push(Output::Summarize(std::mem::replace(&mut summary, empty())));
+                    bytes = name.as_str().len() + row.len();
+                }
+                summary.rows.insert(name.clone(), row.to_owned());
+                room.summarized = Some(now);
+            }
+            next = next.min(room.summarized.unwrap_or(now).plus(SUMMARY_REPEAT));
+        }
+        if !summary.rows.is_empty() {
+            self.last_summary = now;
+            out.push(Output::Summarize(summary));
+        }
+        self.next_summary = next.max(self.last_summary.plus(SUMMARY_PAUSE));
+    }
+
+    fn summary_due(&self) -> Option<Time> {
+        self.life.as_ref().map(|_| self.next_summary)
     }
 }

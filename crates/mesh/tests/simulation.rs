@@ -5,7 +5,6 @@
 //! watchers miss no change, and all matches finish after the faults stop.
 
 mod broker;
-mod checks;
 mod faults;
 mod hub;
 mod machine;

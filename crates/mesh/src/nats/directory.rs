@@ -5,7 +5,7 @@ use bytes::Bytes;
 use futures_util::future::{Either, select};
 
 use super::{
-    reader::Reader,
+    log::Reader,
     stream::{Put, Stream, is_removal},
 };
 use crate::{Answer, Delta, Directory, Entry, ErrorKind, Key, MeshError, Nats, Revision, Value, Watch, Written, value};

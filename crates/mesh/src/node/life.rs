@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use netcore::Time;
 
-use super::{Plan, requests::Purpose};
+use super::{Plan, Purpose};
 use crate::{
     Delta, ENTRY_AGE_SECONDS, Entry, HEARTBEAT, HeartbeatValue, Key, LEASE, LEVEL, Name, Node, NodeValue, Output,
     Revision, Value, Written,

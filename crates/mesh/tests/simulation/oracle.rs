@@ -1,8 +1,11 @@
 use std::collections::BTreeMap;
 
-use mesh::{Durability, Entry, Fence, Name, Revision, Value};
+use mesh::{Delta, Directory, Durability, Entry, Fence, Key, Name, Revision, Value};
 
-use super::room::MATCH;
+use super::{
+    room::MATCH,
+    world::{FAULTS, PATIENCE, ROOMS, World, now},
+};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StateSender<'a> {
@@ -92,7 +95,7 @@ impl Oracle {
         self.closed.insert(room.clone(), Fence(last.0));
     }
 
-    pub(super) fn is_not_stored(&self, room: &Name) -> bool {
+    fn is_not_stored(&self, room: &Name) -> bool {
         !self.stored.contains_key(room)
     }
 
@@ -121,7 +124,7 @@ impl Oracle {
         self.committed.insert(id.clone(), 1);
     }
 
-    pub(super) fn has_result(&self, id: &Name) -> bool {
+    fn has_result(&self, id: &Name) -> bool {
         self.committed.get(id) == Some(&1)
     }
 }
@@ -134,5 +137,64 @@ pub(super) fn watched(node: &Name, mirror: &Mirror, truth: &Mirror) {
     }
     for (key, revision) in truth {
         assert_eq!(mirror.get(key), Some(revision), "a watcher misses a change: {node} does not see {key}");
+    }
+}
+
+impl World {
+    // It was on a lost machine, which its durability permits.
+    fn is_gone(&self, room: &Name) -> bool {
+        // No state was stored, so the node that took it over has closed it.
+        self.rooms[room] == Durability::Node && self.entry(room).is_none() && self.oracle.is_not_stored(room)
+            || !self.oracle.sent.contains_key(room) && self.entry(room).is_none()
+    }
+
+    pub(super) fn entry(&self, room: &Name) -> Option<Entry> {
+        now(self.mesh.entry(&Key::Room(room.clone()))).unwrap().unwrap()
+    }
+
+    pub(super) fn is_over(&self, room: &Name) -> bool {
+        self.is_gone(room) || self.entry(room).is_none() && self.oracle.has_result(room)
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.rooms.len() >= ROOMS && self.rooms.keys().all(|room| self.is_over(room))
+    }
+
+    pub(super) fn check_patience(&self) {
+        if self.at() < FAULTS + PATIENCE {
+            return;
+        }
+        if let Some(room) = self.rooms.keys().find(|room| !self.is_over(room)) {
+            let sent = self.oracle.sent.get(room).map_or(0, Vec::len);
+            let entry = self.entry(room);
+            assert!(
+                sent < MATCH || self.oracle.has_result(room),
+                "the result of {room} is lost: its match is over, and the queue is empty"
+            );
+            let is_lost = entry.is_none() && (1..MATCH).contains(&sent);
+            assert!(!is_lost, "the sent state of {room} is lost: it was closed after {sent} inputs");
+            assert!(sent < MATCH, "a closed room stays in the directory: {room}, {entry:?}");
+            panic!(
+                "{room} stands still though the faults have stopped: {sent} inputs were sent, and the directory has {entry:?}"
+            );
+        }
+    }
+
+    pub(super) fn check_watches(&mut self) {
+        let mut all = now(self.mesh.watch(None)).unwrap().unwrap();
+        let mut truth = Mirror::new();
+        while let Some(Ok(delta)) = now(all.next()) {
+            if let Delta::Put(key, entry) = delta {
+                truth.insert(key.to_string(), entry.revision);
+            }
+        }
+        let is_node = |key: &String| key.starts_with("node.") || key.starts_with("heartbeat.");
+        truth.retain(|key, _| !is_node(key));
+        for machine in &mut self.machines {
+            let Some(process) = machine.process.as_mut().filter(|process| process.watch.is_some()) else { continue };
+            // Heartbeats may be in transit at any time.
+            process.mirror.retain(|key, _| !is_node(key));
+            watched(&machine.name, &process.mirror, &truth);
+        }
     }
 }
