@@ -86,7 +86,7 @@ mutants! {
             "let found = segments(disk, journal, true)?;" =>
                 "let mut found = segments(disk, journal, true)?;
                  if found.len() > 1 { found.pop(); return Ok(Some(found)); }";
-        old_segment_not_synced: "crates/journal-core/src/sink/rotating.rs", ROBOTS,
+        old_segment_not_synced: "crates/journal-core/src/sink/writing.rs", ROBOTS,
             ["it ends before the next segment begins"],
             "old.file.sync().map_err(Refusal::Fatal)?;" => "";
         outputs_released_without_cut: "crates/journal-core/src/sink/ending.rs", ROBOTS, ["and the replay sends only"],
@@ -112,7 +112,7 @@ mutants! {
             "SyncPolicy::Always => file.sync().map_err(|error|" => "SyncPolicy::Always => Ok(()).map_err(|error|";
     }
     mesh {
-        claim_overwrites_claim: "crates/mesh/src/local/directory.rs", FLEETS,
+        claim_overwrites_claim: "crates/mesh/src/local.rs", FLEETS,
             ["two owners", "the sent state of", "the stored state of"],
             "if there.map(|entry| entry.revision) != expected {" =>
                 "if there.map(|entry| entry.revision) != expected && expected.is_some() {";
@@ -146,7 +146,7 @@ mutants! {
             "self.step = Step::Append(Some(end));\n                return" =>
                 "self.step = if end == Sequence(0) { Step::Open { then_read: false } } else { Step::Append(Some(end)) };
                  return";
-        journal_sought_in_the_wrong_stream: "crates/mesh/src/node/orphans.rs",
+        journal_sought_in_the_wrong_stream: "crates/mesh/src/node/rooms.rs",
             fleets("simulation::a_rolling_upgrade_breaks_no_promise", &[("MESH_SEEDS", "1600")]),
             ["the sent state of", "the stored state of"],
             "room.placement() == Placement::Single || self.settings.streams" => "true";
@@ -169,16 +169,16 @@ mutants! {
             ["two owners", "the sent state of", "the stored state of"],
             "self.claim.filter(|_| !is_silent)" => "self.claim.filter(|_| !is_silent || true)",
             "Aim::HandOver(HandoverStep::Suspending);" => "Aim::HandOver(HandoverStep::Suspended);";
-        unknown_claim_stays: "crates/mesh/src/node/orphans.rs",
+        unknown_claim_stays: "crates/mesh/src/node/rooms.rs",
             fleets("simulation::a_lossy_network_breaks_no_promise", &[("MESH_SEEDS", "1600")]),
             ["a closed room stays in the directory", "stands still"],
             "Orphan::StaleClaim => Some(since)," => "Orphan::StaleClaim => None,";
-        watch_skips_change: "crates/mesh/src/local/directory.rs", FLEETS, ["a watcher misses a change", "stands still"],
+        watch_skips_change: "crates/mesh/src/local.rs", FLEETS, ["a watcher misses a change", "stands still"],
             "last: since }" => "last: since.map(|since| Revision(since.0 + 1)) }";
     }
     // Compiled into all other crates.
     netcore {
-        decoder_reads_ahead: "crates/netcore/src/engine_room.rs", BLACKJACK, ["the replay diverges from the match"],
+        decoder_reads_ahead: "crates/netcore/src/room.rs", BLACKJACK, ["the replay diverges from the match"],
             "match decode::<E>(&mut entry.decoder, message, entry.link.framing()) {" =>
                 "match decode::<E>(&mut entry.decoder, message, entry.link.framing()) {
                      Ok(_) if entry.ahead && E::Protocol::AHEAD.is_some() => {
@@ -196,7 +196,7 @@ mutants! {
             "self.now = self.now.max(now);" => "self.now = now;";
     }
     nuggets {
-        quitters_forgotten: "crates/nuggets/src/server/state.rs", NUGGETS,
+        quitters_forgotten: "crates/nuggets/src/server.rs", NUGGETS,
             ["a client that had quit plays again", "it cannot be resumed: the replay diverges"],
             "server.quitters = state.quitters;" => "";
     }
