@@ -51,15 +51,13 @@ pub mod solver;
 pub mod view;
 
 pub use client::Client;
-pub use code::Feedback;
-pub use code::{Code, ParseCodeError, Peg};
+pub use code::{Feedback, Code, ParseCodeError, Peg};
 pub use config::{Config, ConfigError, Mode, Rules};
 pub use game::Game;
 pub use knowledge::Knowledge;
 pub use lifeline::{Lifeline, Revealed, Style};
 pub use protocol::{ClientMessage, Mastermind, Name, ServerMessage};
 pub use puzzle::{Day, Origin, Puzzle};
-pub use record::histogram;
-pub use record::{ParseRecordError, Record};
+pub use record::{histogram, ParseRecordError, Record};
 pub use server::Server;
 pub use share::share;

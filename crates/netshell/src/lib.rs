@@ -30,21 +30,15 @@ mod streams;
 mod transport;
 mod udp;
 
-pub use clock::SystemTimer;
-pub use clock::{Clock, Precision, TimeSource, Timer};
+pub use clock::{SystemTimer, Clock, Precision, TimeSource, Timer};
 pub use datagrams::PEER_RATE;
 pub use host::{Host, MAX_HELD, SLOW_HOLD};
 pub use log_limit::LogLimit;
 pub use quotas::{
     ConnectionBudget, ConnectionPermit, HOST_RATE, Limits, MAX_CONNECTIONS, RECORDED_RATE, UNKNOWN_PEERS_RATE,
 };
-pub use serve::serve;
-pub use serve::{request_to_end, shutdown};
-pub use sockets::raise_open_files;
-pub use sockets::{BindError, bind_tcp, bind_udp};
-pub use sockets::{MAX_UNACKNOWLEDGED, tune_accepted, tune_stream};
+pub use serve::{serve, request_to_end, shutdown};
+pub use sockets::{raise_open_files, BindError, bind_tcp, bind_udp, MAX_UNACKNOWLEDGED, tune_accepted, tune_stream};
 pub use streams::{ByteStream, Listen, MAX_LAG, Streams, Tcp};
-pub use transport::Observer;
-pub use transport::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Transport, UnknownPeerTicket};
-pub use transport::{Warden, WardenRequest};
+pub use transport::{Observer, Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Transport, UnknownPeerTicket, Warden, WardenRequest};
 pub use udp::{DatagramSocket, Ports, Udp};

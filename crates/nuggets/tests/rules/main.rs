@@ -17,8 +17,8 @@
 //! | GOLD traffic | `movement::a_pile_goes_into_the_purse_whole` |
 //! | KEY of wrong length, unknown kinds | `malformed::malformed_datagram_is_answered_and_changes_nothing` |
 //! | unknown key, a spectator's key | `movement::any_other_key_is_unknown`, `movement::the_spectator_has_no_key_but_q` |
-//! | one QUIT for Q | `self::games::quitter_receives_one_quit_and_no_further_messages` |
-//! | last nugget | `self::games::gold_and_display_come_before_the_quit` |
+//! | one QUIT for Q | `games::quitter_receives_one_quit_and_no_further_messages` |
+//! | last nugget | `games::gold_and_display_come_before_the_quit` |
 //! | dropping the gold | `options::every_pile_holds_at_least_one_nugget` |
 //! | seed | `replay::long_game_is_the_same_on_every_machine`, `replay::different_seeds_give_different_games` |
 
