@@ -35,7 +35,7 @@ mod spool;
 mod sync;
 
 pub use copying::{Copied, CopyError, Copying};
-pub use disk::{SystemDisk, About, Disk, DiskFile, SharedFile};
+pub use disk::{About, Disk, DiskFile, SharedFile, SystemDisk};
 pub use head::{Head, HeadError};
 pub use journal::{MAX_SIZE, Parts, Writing};
 pub use layout::SegmentState;
@@ -46,7 +46,7 @@ pub use resume::{LastFrames, Resumable, ResumeError};
 pub use retention::{Pruned, Retention, RetentionClass, StoredJournal, Surplus, find, prune, surplus};
 pub use room::{JournalEnd, JournalFacts, JournalHold, JournalWatch, Journalled};
 pub use scribe::{Clock, Scribe, Step};
-pub use seek::{Excerpt, CheckpointLimits, Checkpoints, Cursor, SeekError};
+pub use seek::{CheckpointLimits, Checkpoints, Cursor, Excerpt, SeekError};
 pub use segment::EXTENSION;
 pub use sink::{SYNC_INTERVAL, SyncPolicy};
 pub use source::{Journal, Source, open};

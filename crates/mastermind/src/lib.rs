@@ -51,13 +51,13 @@ pub mod solver;
 pub mod view;
 
 pub use client::Client;
-pub use code::{Feedback, Code, ParseCodeError, Peg};
+pub use code::{Code, Feedback, ParseCodeError, Peg};
 pub use config::{Config, ConfigError, Mode, Rules};
 pub use game::Game;
 pub use knowledge::Knowledge;
 pub use lifeline::{Lifeline, Revealed, Style};
 pub use protocol::{ClientMessage, Mastermind, Name, ServerMessage};
 pub use puzzle::{Day, Origin, Puzzle};
-pub use record::{histogram, ParseRecordError, Record};
+pub use record::{ParseRecordError, Record, histogram};
 pub use server::Server;
 pub use share::share;

@@ -54,7 +54,7 @@ mod time;
 pub mod wire;
 
 pub use client::Client;
-pub use engine::{Admission, Engine, Outcome, Protocol, RequestOf, Input, Leave};
+pub use engine::{Admission, Engine, Input, Leave, Outcome, Protocol, RequestOf};
 pub use error::DecodeError;
 pub use event::{Departure, GameEvent, Occupant, Phase, Severity, Standing, Status};
 pub use fingerprint::Fingerprint;

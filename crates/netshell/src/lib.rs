@@ -30,15 +30,18 @@ mod streams;
 mod transport;
 mod udp;
 
-pub use clock::{SystemTimer, Clock, Precision, TimeSource, Timer};
+pub use clock::{Clock, Precision, SystemTimer, TimeSource, Timer};
 pub use datagrams::PEER_RATE;
 pub use host::{Host, MAX_HELD, SLOW_HOLD};
 pub use log_limit::LogLimit;
 pub use quotas::{
     ConnectionBudget, ConnectionPermit, HOST_RATE, Limits, MAX_CONNECTIONS, RECORDED_RATE, UNKNOWN_PEERS_RATE,
 };
-pub use serve::{serve, request_to_end, shutdown};
-pub use sockets::{raise_open_files, BindError, bind_tcp, bind_udp, MAX_UNACKNOWLEDGED, tune_accepted, tune_stream};
+pub use serve::{request_to_end, serve, shutdown};
+pub use sockets::{BindError, MAX_UNACKNOWLEDGED, bind_tcp, bind_udp, raise_open_files, tune_accepted, tune_stream};
 pub use streams::{ByteStream, Listen, MAX_LAG, Streams, Tcp};
-pub use transport::{Observer, Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Transport, UnknownPeerTicket, Warden, WardenRequest};
+pub use transport::{
+    Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Observer, Transport, UnknownPeerTicket, Warden,
+    WardenRequest,
+};
 pub use udp::{DatagramSocket, Ports, Udp};
