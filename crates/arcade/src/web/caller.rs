@@ -14,7 +14,6 @@ use axum::{
 use netcore::HostId;
 
 use super::{
-    classes::class_code,
     event_stream::{self, EventStreams},
     names::KeyHash,
     page,
@@ -190,6 +189,11 @@ fn wait(hub: &Hub, host: HostId, request: &Request) -> Option<Duration> {
 pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let shown = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     shown.strip_prefix("Bearer ").map(str::trim)
+}
+
+/// The code in the header `Class-Code`.
+pub(super) fn class_code(headers: &HeaderMap) -> Option<&str> {
+    headers.get("class-code")?.to_str().ok()
 }
 
 // The origin must be that of a public URL, or match the host name in the request, which the hub must know. Programs other

@@ -17,7 +17,7 @@ use tokio::task::block_in_place;
 
 use super::{
     api::{ApiError, JsonBody},
-    caller::{self, Caller, bearer},
+    caller::{self, Caller, bearer, class_code},
     names::KeyHash,
     response::{impossible, missing, too_many},
     room_api::not_opened,
@@ -51,11 +51,6 @@ fn found(attempt: AttemptResult<Arc<Class>>) -> Result<Arc<Class>, Response> {
         }
         AttemptResult::TooMany(wait) => Err(too_many(wait)),
     }
-}
-
-/// The code of the class in the headers of a request.
-pub(super) fn class_code(headers: &HeaderMap) -> Option<&str> {
-    headers.get("class-code")?.to_str().ok()
 }
 
 #[expect(clippy::result_large_err, reason = "it is sent at once")]
