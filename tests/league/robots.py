@@ -39,10 +39,15 @@ def main(what, host, port, name):
         if times and reads % 8 == 0:
             times -= 1
             server.close()
-            server = connect(host, port)
-            server.sendall(join)
-            # The game so far begins with Hello.
-            if server.recv(1) != b"\x00":
+            try:
+                server = connect(host, port)
+                server.sendall(join)
+                # The game so far begins with Hello.
+                is_back = server.recv(1) == b"\x00"
+            except ConnectionError:
+                # The match may be over.
+                is_back = False
+            if not is_back:
                 raise RuntimeError("my seat is gone")
             print("I am back", file=sys.stderr, flush=True)
         if what == "crash" and reads > 5:
