@@ -57,6 +57,9 @@ test('blackjack: the last change of the lead', async () => {
   assert.deepEqual(await blackjack([], [ann, bob], after([[0, 0], [1, 0], [1, 1], [1, 1], [2, 1], [2, 1]])), lead(4));
   assert.deepEqual(await blackjack([], [ann, bob], after([[0, 0], [1, 0], [2, 0], [2, 1]])), lead(1));
   assert.deepEqual(await blackjack([], [ann, { ...bob, rank: 1 }], after([[0, 0], [1, 0], [1, 1]])), [{ at: 2000, text: 'The lead has been shared since round 2.' }]);
+  // The table has gone before the last round is in the frames.
+  const almost = /** @type {[number, number][]} */ (Array.from({ length: 9 }, (_, round) => [Math.min(round, 1), 0]));
+  assert.deepEqual(await blackjack([], [ann, { ...bob, rank: 1 }], after(almost)), [{ at: 8000, text: 'The lead has been shared since round 9.' }]);
   // No change is in the frames.
   for (const rounds of /** @type {[number, number][][]} */ ([[], [[0, 0], [0, 0]], [[3, 1], [4, 1]]])) assert.deepEqual(await blackjack([], [ann, bob], after(rounds)), []);
   assert.deepEqual(await blackjack([], [ann], after([[0, 0], [1, 0]])), []);
