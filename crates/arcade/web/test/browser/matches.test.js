@@ -278,7 +278,7 @@ test('mastermind: the result of a race is an overlay with the moment that decide
     red = Number(reds);
     breaker.learn({ guess, red, white: Number(whites) });
   }
-  // The race goes on.
+  // The race is still running.
   await page.getByRole('region', { name: 'Your game' }).getByRole('heading', { name: `Found in ${turn} turns` }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Race again' }).count(), 0);
   await eve.givesUp();

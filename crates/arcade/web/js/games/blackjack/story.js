@@ -4,7 +4,7 @@ import { parse } from './view.js';
 /** @type {import('../types.js').Story} */
 export async function story(_, rows, frames) {
   if (rows.length < 2) return [];
-  /** The seats with the most wins, since when and in which round; round 0 if the frames begin with them. */
+  /** The seats with the most wins, since when and since which round; round 0 if that is unknown. */
   let lead = { seats: '', at: 0, round: 0 };
   let last = { at: 0, played: 0, rounds: 0 };
   for (const { at, data } of await frames()) {
