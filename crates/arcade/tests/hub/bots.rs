@@ -113,4 +113,7 @@ fn pages_receive_scores_and_all_hands_of_finished_rounds() {
             assert_eq!(news["room"]["scores"], json!({ "table 1, seat 1": won }), "{result}");
         }
     }
+    // In the form that the description of the API promises.
+    let listed = hub.rooms().into_iter().find(|other| other["id"] == room["id"]).unwrap();
+    assert_eq!(listed["rounds"][0]["round"], 2);
 }
