@@ -44,6 +44,8 @@ pub fn read_message<M>(
             Ok(0) => return None,
             Ok(count) => buffer.extend_from_slice(&bytes[..count]),
             Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
+            // A read with a time limit is not repeated by the system after a signal.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => panic!("cannot read: {error}"),
         }
     }
