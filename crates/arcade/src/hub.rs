@@ -321,7 +321,8 @@ impl Hub {
         // The bots and the attendant are not part of the room, so they do not use the caller's runtime.
         let _context = self.handles.rest.enter();
         room.bots.start();
-        tokio::spawn(attend(Arc::downgrade(&self.rooms), Arc::clone(&room), self.owner_away));
+        let store = self.results.store.clone();
+        tokio::spawn(attend(Arc::downgrade(&self.rooms), Arc::clone(&room), store, self.owner_away));
         let hub = Arc::downgrade(self);
         let ended = Arc::clone(&room);
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);

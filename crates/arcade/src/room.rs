@@ -33,6 +33,7 @@ use journal_core::JournalWatch;
 use netcore::{HostId, Leave};
 use netshell::WardenRequest;
 use serde_json::json;
+use store::{Match, Order};
 use tokio::sync::watch;
 use tracing::info;
 
@@ -49,7 +50,10 @@ use self::{
     roster::{Roster, address_text},
     transport::Gate,
 };
-use crate::{games::Game, message::message};
+use crate::{
+    games::{Casual, Game},
+    message::message,
+};
 
 #[derive(Debug)]
 pub(crate) struct Room {
@@ -148,6 +152,29 @@ impl Room {
         self.change_if(|info| std::mem::replace(&mut info.bots_in, seconds) != seconds);
     }
 
+    /// The match that the players would end now, without its result. `None` if its players are not compared.
+    pub(crate) fn planned_match(&self) -> Option<Match> {
+        let info = self.info.borrow();
+        let counts = &info.counts;
+        if !counts.rated || info.game.order(&counts.class) != Order::Rating {
+            return None;
+        }
+        let players = self.register.players();
+        let is_alone = info.phase == "playing" && players.len() == 1;
+        Some(Match {
+            id: info.r#match.clone().unwrap_or_default(),
+            class: counts.class.clone(),
+            casual: if is_alone { Casual::Alone.code().to_owned() } else { String::new() },
+            players,
+            ..Match::default()
+        })
+    }
+
+    /// Sets why a match of the present players is casual in a rated room.
+    pub(crate) fn announce_casual(&self, reason: Option<&'static str>) {
+        self.change_if(|info| std::mem::replace(&mut info.counts.casual, reason) != reason);
+    }
+
     /// Verifies names again after those of a seat were set. Returns the newly proven ones.
     pub(crate) fn prove_names(&self) -> Vec<String> {
         self.change_if(|info| {
@@ -158,7 +185,9 @@ impl Room {
             }
             changed
         });
-        self.register.prove()
+        let proven = self.register.prove();
+        self.roster.notify();
+        proven
     }
 
     /// Revokes names that the keys of seats may have lost, also in the results of the current matches.

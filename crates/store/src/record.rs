@@ -38,14 +38,16 @@ struct Record {
     outside: i64,
 }
 
-#[derive(Debug, Default)]
-struct Comparisons {
+/// The host and the names of two players who may be the same person.
+type Meeting<'a> = (&'a str, &'a str, &'a str);
+
+#[derive(Debug)]
+struct Comparisons<'a> {
     // The indices of the opponents of each contestant that count.
     opponents: Vec<Vec<usize>>,
     // Whether one of them is a name of another host.
     outside: Vec<bool>,
-    // Whether names of one host do not count against each other yet.
-    left_out: bool,
+    meetings: Vec<Meeting<'a>>,
 }
 
 impl Store {
@@ -58,6 +60,18 @@ impl Store {
             return Ok(false);
         }
         transaction!(self, writer => store_match(writer, new.clone()))
+    }
+
+    /// Why a match of these players that ended now would be casual; `None` if it would be rated. `planned` needs the
+    /// class, the players and `ended`. It is not a daily puzzle.
+    ///
+    /// # Errors
+    /// If the database rejects it.
+    pub async fn casual_reason(&self, planned: &Match) -> Result<Option<&'static str>, StoreError> {
+        let mut reader = self.readers.acquire().await?;
+        let reason = compare(&mut reader, planned, &contestants(&planned.players)).await?.err();
+        reader.done();
+        Ok(reason)
     }
 }
 
@@ -186,13 +200,11 @@ async fn ratings(
         }
     }
     let all = contestants(&new.players);
-    if all.is_empty() || (all.len() == 1 && new.players.len() > 1) {
-        return Ok(Err("alone"));
-    }
-    let comparisons = compare(writer, new, &all).await?;
-    if all.len() > 1 && comparisons.opponents.iter().all(Vec::is_empty) {
-        return Ok(Err(if comparisons.left_out { "network" } else { "pair" }));
-    }
+    let comparisons = match compare(writer, new, &all).await? {
+        Ok(comparisons) => comparisons,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    count_meetings(writer, day_of(new.ended), &comparisons.meetings).await?;
     let mut ratings = BTreeMap::new();
     for season in [ALL_TIME, &season_of(new.ended)] {
         for (person, rating) in count_for(writer, new, season, (&all, &comparisons)).await? {
@@ -203,16 +215,19 @@ async fn ratings(
     Ok(Ok(ratings))
 }
 
-async fn compare(
-    writer: &mut Connection,
+// The inner error is the reason why the match is casual.
+async fn compare<'a>(
+    connection: &mut Connection,
     new: &Match,
-    all: &[(Person, &MatchPlayer)],
-) -> Result<Comparisons, StoreError> {
-    let day = day_of(new.ended);
-    let mut met: BTreeMap<(String, &str, &str), bool> = BTreeMap::new();
+    all: &[(Person, &'a MatchPlayer)],
+) -> Result<Result<Comparisons<'a>, &'static str>, StoreError> {
+    if all.is_empty() || (all.len() == 1 && new.players.len() > 1) {
+        return Ok(Err("alone"));
+    }
+    let mut met: BTreeMap<Meeting, bool> = BTreeMap::new();
     let mut known: BTreeMap<&Person, bool> = BTreeMap::new();
-    let mut comparisons =
-        Comparisons { opponents: vec![vec![]; all.len()], outside: vec![false; all.len()], left_out: false };
+    let mut are_some_unknown = false;
+    let (mut opponents, mut outside) = (vec![vec![]; all.len()], vec![false; all.len()]);
     for (at, (person, one)) in all.iter().enumerate() {
         for (behind, (other_person, other)) in all.iter().enumerate().skip(at + 1) {
             let meeting = meeting(one, other);
@@ -223,17 +238,17 @@ async fn compare(
                 _ if new.class == LADDER => true,
                 None => true,
                 Some(_)
-                    if !is_known(writer, &mut known, person).await?
-                        || !is_known(writer, &mut known, other_person).await? =>
+                    if !is_known(connection, &mut known, person).await?
+                        || !is_known(connection, &mut known, other_person).await? =>
                 {
-                    comparisons.left_out = true;
+                    are_some_unknown = true;
                     false
                 }
                 Some(pair) => {
                     if let Some(counts) = met.get(&pair) {
                         *counts
                     } else {
-                        let counts = meet(writer, day, &pair).await?;
+                        let counts = meetings(connection, day_of(new.ended), &pair).await? < MAX_MEETINGS_A_DAY;
                         met.insert(pair, counts);
                         counts
                     }
@@ -241,17 +256,16 @@ async fn compare(
             };
             if counts {
                 for (one, other) in [(at, behind), (behind, at)] {
-                    comparisons.opponents[one].push(other);
-                    comparisons.outside[one] |= is_outside;
+                    opponents[one].push(other);
+                    outside[one] |= is_outside;
                 }
             }
         }
     }
-    if !met.is_empty() {
-        // A match may be stored a day late.
-        writer.execute("DELETE FROM meetings WHERE day < $1", &[day.saturating_sub(2).into()]).await?;
+    if all.len() > 1 && opponents.iter().all(Vec::is_empty) {
+        return Ok(Err(if are_some_unknown { "network" } else { "pair" }));
     }
-    Ok(comparisons)
+    Ok(Ok(Comparisons { opponents, outside, meetings: met.into_keys().collect() }))
 }
 
 // Whether a person has enough rated matches against names of other hosts.
@@ -272,9 +286,9 @@ async fn is_known<'a>(
     Ok(is_known)
 }
 
-// The host and the names of two players who may be the same person. An unknown host matches every host. All unproven
-// names of a host count as one name, since a person can use any number of them.
-fn meeting<'a>(one: &'a MatchPlayer, other: &'a MatchPlayer) -> Option<(String, &'a str, &'a str)> {
+// `None` if two players are certainly different people. An unknown host matches every host. All unproven names of a
+// host count as one name, since a person can use any number of them.
+fn meeting<'a>(one: &'a MatchPlayer, other: &'a MatchPlayer) -> Option<Meeting<'a>> {
     if one.kind == PlayerKind::Bot || other.kind == PlayerKind::Bot {
         return None;
     }
@@ -285,19 +299,27 @@ fn meeting<'a>(one: &'a MatchPlayer, other: &'a MatchPlayer) -> Option<(String, 
     };
     let name = |player: &'a MatchPlayer| if player.kind == PlayerKind::Proven { player.name.as_str() } else { "" };
     let (one, other) = (name(one), name(other));
-    Some((host.to_owned(), one.min(other), one.max(other)))
+    Some((host, one.min(other), one.max(other)))
 }
 
-// Counts a meeting of a pair. Returns whether it is within the daily limit.
-async fn meet(
-    writer: &mut Connection,
-    day: u64,
-    (host, one, other): &(String, &str, &str),
-) -> Result<bool, StoreError> {
-    let text = "INSERT INTO meetings (day, host, one, other, matches) VALUES ($1, $2, $3, $4, 1) \
-                ON CONFLICT (day, host, one, other) DO UPDATE SET matches = meetings.matches + 1 RETURNING matches";
-    let row = writer.row(text, &[day.into(), host.into(), (*one).into(), (*other).into()]).await?;
-    Ok(row.map_or(Ok(1), |row| row.integer(0))? <= MAX_MEETINGS_A_DAY)
+// The counted matches of a pair on a day.
+async fn meetings(connection: &mut Connection, day: u64, (host, one, other): &Meeting<'_>) -> Result<i64, StoreError> {
+    let text = "SELECT matches FROM meetings WHERE day = $1 AND host = $2 AND one = $3 AND other = $4";
+    let values = [day.into(), (*host).into(), (*one).into(), (*other).into()];
+    connection.row(text, &values).await?.map_or(Ok(0), |row| row.integer(0))
+}
+
+async fn count_meetings(writer: &mut Connection, day: u64, met: &[Meeting<'_>]) -> Result<(), StoreError> {
+    for (host, one, other) in met {
+        let text = "INSERT INTO meetings (day, host, one, other, matches) VALUES ($1, $2, $3, $4, 1) \
+                    ON CONFLICT (day, host, one, other) DO UPDATE SET matches = meetings.matches + 1";
+        writer.execute(text, &[day.into(), (*host).into(), (*one).into(), (*other).into()]).await?;
+    }
+    if !met.is_empty() {
+        // A match may be stored a day late.
+        writer.execute("DELETE FROM meetings WHERE day < $1", &[day.saturating_sub(2).into()]).await?;
+    }
+    Ok(())
 }
 
 // Updates the boards of a season. Returns the displayed ratings.
@@ -305,7 +327,7 @@ async fn count_for(
     writer: &mut Connection,
     new: &Match,
     season: &str,
-    (all, comparisons): (&[(Person, &MatchPlayer)], &Comparisons),
+    (all, comparisons): (&[(Person, &MatchPlayer)], &Comparisons<'_>),
 ) -> Result<Vec<(Person, i64)>, StoreError> {
     let mut before: BTreeMap<&Person, Record> = BTreeMap::new();
     for (person, _) in all {

@@ -39,7 +39,7 @@ pub(crate) struct Counts {
     /// A board of the game.
     pub(crate) class: String,
     pub(crate) rated: bool,
-    /// Why its matches do not count.
+    /// Why its matches do not count, or in a rated room why a match of the present players does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) casual: Option<&'static str>,
 }

@@ -8,15 +8,19 @@ use std::{
 };
 
 use netcore::Leave;
+use store::{Match, Store, unix_now};
 use tokio::{
-    task::spawn_blocking,
-    time::{Instant, sleep_until},
+    task::{JoinSet, spawn_blocking},
+    time::{Instant, sleep, sleep_until},
 };
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
 use super::rooms::{Rooms, missing};
 use crate::{
-    games::challenge::{BOTS, LEVEL},
+    games::{
+        Casual,
+        challenge::{BOTS, LEVEL},
+    },
     room::{Room, RoomOutcome},
 };
 
@@ -24,12 +28,15 @@ use crate::{
 const BOTS_STAY: Duration = Duration::from_secs(15);
 /// How long people who requested company wait for others before bots join.
 pub(super) const FILL: Duration = Duration::from_secs(5);
+/// Between two queries whether a match will be rated, since clients join and leave at any rate.
+const FORECAST_PAUSE: Duration = Duration::from_millis(250);
 /// Journals of empty rooms are replaced above this size in bytes.
 const LARGE: u64 = 64 << 20;
 /// The age above which they are replaced, in seconds.
 const OLD: u64 = 30 * 24 * 3600;
 
-pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Duration) {
+pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, store: Store, owner_away: Duration) {
+    let mut forecast = Forecast { store, planned: None, query: JoinSet::new() };
     let mut empty = Instant::now();
     let mut was_empty = true;
     let mut company = Company::default();
@@ -55,6 +62,7 @@ pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Dura
             // If the disk refuses, a later restore lacks the result.
             blocking(&rooms, &room, Rooms::save).await;
         }
+        forecast.update(&room);
         let now = Instant::now();
         if room.roster.rematch_due().is_some_and(|due| due <= now) && room.roster.start_rematch() {
             let starts_at_once = room.info.borrow().options.starts_at_once();
@@ -118,6 +126,40 @@ pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Dura
             () = room.roster.changed() => {}
             () = sleep_until(next.unwrap_or(now)), if next.is_some() => {}
         }
+    }
+}
+
+/// Announces why a match of the present players is casual, before it is stored.
+struct Forecast {
+    store: Store,
+    planned: Option<Match>,
+    query: JoinSet<()>,
+}
+
+impl Forecast {
+    // Asks the database after a change of the players, and at the start of a match.
+    fn update(&mut self, room: &Arc<Room>) {
+        while self.query.try_join_next().is_some() {}
+        let planned = room.planned_match();
+        if planned == self.planned || !self.query.is_empty() {
+            return;
+        }
+        self.planned.clone_from(&planned);
+        let Some(planned) = planned else { return };
+        if planned.players.len() < 2 {
+            room.announce_casual((!planned.casual.is_empty()).then_some(Casual::Alone.code()));
+            return;
+        }
+        let (store, room) = (self.store.clone(), Arc::clone(room));
+        self.query.spawn(async move {
+            match store.casual_reason(&Match { ended: unix_now(), ..planned }).await {
+                Ok(reason) => room.announce_casual(reason),
+                Err(error) => debug!(%error, "cannot tell whether the match will be rated"),
+            }
+            sleep(FORECAST_PAUSE).await;
+            // Changes since the query began may require another one.
+            room.roster.notify();
+        });
     }
 }
 

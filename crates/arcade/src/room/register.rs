@@ -11,7 +11,7 @@ use std::{
 use journal_core::{Fact, Facts, JournalFacts};
 use netcore::{Departure, GameEvent, Level, Output, PeerId, Phase};
 use serde::{Deserialize, Serialize};
-use store::{PlayerKind, SeatRecord, day_of, unix_now};
+use store::{MatchPlayer, PlayerKind, SeatRecord, day_of, unix_now};
 
 use super::{
     info::Player,
@@ -204,6 +204,15 @@ impl Register {
     fn reveal(&self, name: &mut String, address: Option<&str>) -> Option<String> {
         let alias = self.roster.alias(address).filter(|alias| alias.wire == *name)?;
         Some(std::mem::replace(name, alias.name))
+    }
+
+    /// The players whom the result of the current match will list, without results.
+    pub(crate) fn players(&self) -> Vec<MatchPlayer> {
+        let player = |(seat, Seat { fact, .. }): (&String, &Seat)| {
+            let (name, seat, SeatRecord { kind, host, level }) = (fact.name.clone(), seat.clone(), fact.seated.clone());
+            MatchPlayer { name, seat, kind, host, level, ..MatchPlayer::default() }
+        };
+        self.seats().iter().map(player).collect()
     }
 
     /// Whether a player who has left the match had this name in messages of the game.

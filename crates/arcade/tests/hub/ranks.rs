@@ -28,6 +28,26 @@ fn provisional(hub: &Hub, class: &str, season: &str) -> Vec<Value> {
 }
 
 #[test]
+fn room_states_before_a_match_that_players_of_one_host_are_not_rated() {
+    let hub = Hub::start();
+    let room = hub.room("nuggets");
+    let (mut ann, seat) = hub.enter(&room);
+    ann.send("PLAY Ann");
+    let expect = |reason: Value, players: usize| {
+        hub.await_room(&room, |room| {
+            room["rated"] == true && room["casual"] == reason && room["players"].as_array().unwrap().len() >= players
+        });
+    };
+    expect(Value::Null, 1);
+    let (mut bob, _) = hub.enter(&room);
+    bob.send("PLAY Bob");
+    expect(json!("network"), 2);
+    // Each of them is compared with the bots.
+    assert_eq!(hub.add_bots(&room, &json!({ "fill": true, "seat": seat })).0, 204);
+    expect(Value::Null, 3);
+}
+
+#[test]
 fn left_games_count_as_lost_and_games_with_hints_are_casual() {
     let hub = Hub::start();
     let room = hub.room("mastermind");

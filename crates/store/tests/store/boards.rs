@@ -32,6 +32,9 @@ async fn play_outside(store: &Store, first: u32, player: MatchPlayer) {
 #[tokio::test]
 async fn names_of_one_host_count_after_ten_matches_against_other_hosts() {
     support::on_each_prepared(async |store, _| {
+        let expect = async |planned: &Match, reason: Option<&str>| {
+            assert_eq!(store.casual_reason(planned).await.unwrap(), reason);
+        };
         let (ann, eve) = (proven(entry(1, "Ann", 9)), proven(entry(2, "Eve", 1)));
         let pair = |number, ann: &MatchPlayer, eve: &MatchPlayer| {
             a_match(number, "nuggets", at_host("h", vec![ann.clone(), eve.clone()]))
@@ -46,9 +49,11 @@ async fn names_of_one_host_count_after_ten_matches_against_other_hosts() {
         assert_eq!(score(&store, "New 1", PlayerKind::Proven).await, None);
         store.record(&pair(13, &ann, &eve)).await.unwrap();
         assert_eq!(casual(&store, 13).await, "network", "bots have no host");
+        expect(&pair(0, &ann, &eve), Some("network")).await;
         // Only the comparison of the two names is left out.
         let mut three = pair(14, &ann, &eve);
         three.players.push(entry(3, "Bob", 0));
+        expect(&three, None).await;
         store.record(&three).await.unwrap();
         assert_eq!(casual(&store, 14).await, "");
         for name in ["Ann", "Eve"] {
@@ -59,6 +64,7 @@ async fn names_of_one_host_count_after_ten_matches_against_other_hosts() {
         store.record(&pair(15, &ann, &eve)).await.unwrap();
         assert_eq!(casual(&store, 15).await, "network", "Eve has one match");
         play_outside(&store, 300, eve.clone()).await;
+        expect(&pair(0, &ann, &eve), None).await;
         store.record(&pair(16, &ann, &eve)).await.unwrap();
         assert_eq!(casual(&store, 16).await, "");
     })
@@ -73,8 +79,11 @@ async fn two_names_of_one_host_count_three_times_a_day_against_each_other() {
         }
         for number in 1..=12 {
             let players = at_host("h", vec![proven(entry(1, "Ann", 9)), proven(entry(2, "Eve", 1))]);
-            store.record(&a_match(number, "nuggets", players)).await.unwrap();
-            assert_eq!(casual(&store, number).await, if number <= 3 { "" } else { "pair" });
+            let new = a_match(number, "nuggets", players);
+            let expected = store.casual_reason(&new).await.unwrap();
+            assert_eq!(expected, if number <= 3 { None } else { Some("pair") });
+            store.record(&new).await.unwrap();
+            assert_eq!(casual(&store, number).await, expected.unwrap_or_default());
         }
         let ann = score(&store, "Ann", PlayerKind::Proven).await.unwrap();
         assert_eq!((ann.matches, ann.wins, ann.history.len(), ann.ranked), (3, 3, 3, false));

@@ -19,7 +19,7 @@ export function classText(name) {
  * @param {{ class?: string, rated?: boolean, casual?: string }} what
  */
 export function ratedText({ class: board = '', rated, casual }) {
-  if (rated) return [say('counts.rated'), classText(board)].filter(Boolean).join(': ');
+  if (rated && casual === undefined) return [say('counts.rated'), classText(board)].filter(Boolean).join(': ');
   return casual === undefined ? '' : say('counts.casual', { why: sayIfKnown(`counts.${casual}`, casual) });
 }
 

@@ -140,25 +140,17 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   };
   /** Whether the game still shows the end of its match, so that the result waits. */
   const isStillEnding = () => !isBarred && !room?.closing && (play.isEnding?.() ?? false);
-  /** Whether the match has had two players, of whom one may have left. */
-  const hasOpponents = () => {
-    if (!room?.match) return false;
-    const names = new Set(room.players.flatMap(({ seat, name, bot, proven }) => (seat === '' ? [] : [`${name} ${bot} ${proven}`])));
-    if (names.size > 1) tabStorage.remember(`opponents ${id}`, room.match);
-    return tabStorage.recall(`opponents ${id}`) === room.match;
-  };
   /** Why the match is casual although the room is rated; null if the page knows no reason. */
   const casual = () => {
     if (!room) return null;
     if (after.match === room.match && after.casual !== null) return after.casual;
     const why = play.casual?.() ?? null;
     if (why !== null) return why;
-    if (!watching && room.class === 'daily' && provenKey() === null) return 'unproven';
-    return room.phase === 'playing' && !isAlone(room) && !hasOpponents() ? 'alone' : null;
+    return !watching && room.class === 'daily' && provenKey() === null ? 'unproven' : null;
   };
   /** The room with what the page knows about the match. @param {Room} shown */
   const withReason = (shown) => {
-    const why = shown.rated ? casual() : null;
+    const why = shown.rated ? (shown.casual ?? casual()) : null;
     return why === null ? shown : { ...shown, rated: false, casual: why };
   };
   const showPlayers = () => {

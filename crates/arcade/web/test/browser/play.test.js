@@ -203,11 +203,10 @@ test('leaving a rated match of nuggets or mastermind, or a challenge, requires a
   for (const room of [codes, mine]) assert.ok(/** @type {{ rated?: boolean }} */ (room).rated, `${room.game}: the usual options are rated`);
   const ann = await come();
   const { page } = ann;
-  /** @type {{ stop: () => void }[]} */
-  const guests = [];
+  await ann.owns(mine);
   const dig = async () => {
-    await page.locator('.waiting').waitFor();
-    guests.push(native.nuggets(mine.port, 'Bob', { pause: 3000 }));
+    // A match against a person of the same network would be casual.
+    await page.getByRole('button', { name: 'Add bot' }).first().click();
     await ann.reads('left');
   };
   for (const [path, begun, lost] of /** @type {[string, () => Promise<void>, string][]} */ ([
@@ -231,7 +230,6 @@ test('leaving a rated match of nuggets or mastermind, or a challenge, requires a
     await dialog.getByRole('button', { name: 'Leave' }).click();
     await page.waitForURL(path.startsWith('/daily') ? /\/daily\/robots$/ : /\/$/);
   }
-  for (const guest of guests) guest.stop();
   await ann.leave();
 });
 
@@ -311,9 +309,9 @@ test('leaving asks although the game has not reported the seat yet', bound, asyn
   const room = await hub.open({ game: 'nuggets', countdown: 8 });
   const ann = await come();
   const { page } = ann;
+  await ann.owns(room);
   await ann.go(`/rooms/${room.id}`);
-  const bob = native.nuggets(room.port, 'Bob', { pause: 3000 });
-  await page.locator('.waiting').waitFor();
+  await page.getByRole('button', { name: 'Add bot' }).first().click();
   await page.locator('.waiting').waitFor({ state: 'hidden' });
   await ann.reads('left');
   // After the reload only the hub's own messages arrive.
@@ -327,7 +325,6 @@ test('leaving asks although the game has not reported the seat yet', bound, asyn
   await page.locator('.headline .chips').getByText(/^Rated/).waitFor();
   await page.getByRole('button', { name: 'Leave' }).click();
   await page.getByRole('dialog', { name: 'Leave this game?' }).getByText('This match is rated').waitFor();
-  bob.stop();
   await ann.leave();
 });
 
@@ -366,12 +363,12 @@ test('the page states why a match in a rated room is casual', bound, async () =>
   await chip.getByText('Rated').waitFor();
   await chip.getByText('Casual · no opponents').waitFor();
   const bob = native.nuggets(map.port, 'Bob', { pause: 3000 });
-  await chip.getByText('Rated').waitFor();
+  await chip.getByText('Casual · players on one network').waitFor();
   await page.locator('.players li').nth(1).waitFor();
   // The opponent stays in the result.
   bob.stop();
   await page.reload();
-  await chip.getByText('Rated').waitFor();
+  await chip.getByText('Casual · players on one network').waitFor();
 
   await ann.go(`/rooms/${table.id}?watch`);
   await chip.getByText('Rated').waitFor();
