@@ -21,7 +21,7 @@ use crate::{
     room::{
         info::rank,
         ledger::match_id,
-        register::{Description, SeatFact, has_opponents},
+        register::{Description, SeatFact},
     },
 };
 
@@ -407,6 +407,8 @@ fn unusual(over: &Match) -> Option<Casual> {
     if !over.complete && over.class != LADDER && !people.clone().all(|player| player.quit) {
         return Some(Casual::Unfinished);
     }
+    let Some(first) = people.next() else { return Some(Casual::Alone) };
+    let is_other = |player: &MatchPlayer| (player.kind, &player.name) != (first.kind, &first.name);
     let meets = Game::named(&over.game).is_some_and(|game| game.order(&over.class) == Order::Rating);
-    (people.next().is_none() || meets && !has_opponents(&over.players)).then_some(Casual::Alone)
+    (meets && !over.players.iter().any(is_other)).then_some(Casual::Alone)
 }

@@ -50,7 +50,9 @@ export class Share {
     this.picture.replaceChildren();
     this.bearer = room.code ?? null;
     await fetchPublicAddress();
-    this.address.textContent = publicAddress(this.path).replace(/^https?:\/\//, '');
+    const [, host = '', path = ''] = /^https?:\/\/([^/]*)(.*)/.exec(publicAddress(this.path)) ?? [];
+    // A long link breaks before its path rather than within a word.
+    this.address.replaceChildren(host, element('wbr'), path);
     void this.draw();
   }
 
