@@ -1,7 +1,7 @@
 //! The map and its topology.
 
 use alloc::{boxed::Box, collections::VecDeque, string::String, vec, vec::Vec};
-use core::{fmt, iter, mem, ops::Range};
+use core::{fmt, iter, mem};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -162,12 +162,6 @@ impl Grid {
     /// All room spots, row by row.
     pub fn room_spots(&self) -> &[Cell] {
         &self.room_spots
-    }
-
-    /// The range of a row in [`Grid::text`], without its newline.
-    pub fn row_range(&self, row: u16) -> Range<usize> {
-        let start = usize::from(row) * (usize::from(self.cols) + 1);
-        start..start + usize::from(self.cols)
     }
 
     /// The character at `cell`: a newline between two rows, [`ROCK`] beyond the text.

@@ -185,14 +185,6 @@ impl Process {
         self.signal(Signal::KILL);
     }
 
-    /// Waits until the program has handled its signals, since two pending signals of a kind would be merged.
-    pub fn wait_until_signals_are_taken(&self) {
-        let status = format!("/proc/{}/status", self.child.id());
-        // Without such a file, it does not wait.
-        let pending = || std::fs::read_to_string(&status).is_ok_and(|status| has_pending(&status));
-        eventually("the program takes no signal", || !self.is_running() || !pending());
-    }
-
     fn signal(&self, signal: Signal) {
         // Reaped only when this value is dropped, so the id is still valid.
         kill_process(Pid::from_child(&self.child), signal).expect("a process that is not collected takes signals");
@@ -213,12 +205,6 @@ impl Process {
         let status = self.child.wait().expect("an own child can be waited for");
         Finished { code: status.code(), stdout, stderr }
     }
-}
-
-// Reads the status file of Linux, which shows sets as hexadecimal numbers.
-fn has_pending(status: &str) -> bool {
-    let sets = status.lines().filter_map(|line| line.strip_prefix("SigPnd:").or_else(|| line.strip_prefix("ShdPnd:")));
-    sets.into_iter().any(|set| set.trim().bytes().any(|digit| digit != b'0'))
 }
 
 impl fmt::Debug for Process {
