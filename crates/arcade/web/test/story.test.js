@@ -46,12 +46,12 @@ test('mastermind: the find that wins the race, and an earlier one with more turn
 });
 
 test('blackjack: the last change of the lead', async () => {
-  /** The wins after each round. @param {[number, number][]} rounds */
-  const after = (rounds) => async () =>
+  /** The wins after each round. @param {[number, number][]} rounds @param {number} [window] */
+  const after = (rounds, window = Infinity) => async (before = Infinity) =>
     rounds.map(([ann, bob], round) => ({
       at: 1000 * round,
       data: `LOBBY 1 16 0 9\nTABLE 1 PLAYING 2 9\nSEAT 1 OUT Zoe 9 0 0 0 0\nTABLE 2 PLAYING ${round} 9\nSEAT 1 STANDS Ann ${ann} 0 0 0 0\nSEAT 2 OUT Bob ${bob} 0 0 0 0`,
-    }));
+    })).filter(({ at }) => at < before && at >= Math.min(before, 1000 * rounds.length) - window);
   const [ann, bob] = [row(1, 'Ann', 'table 2, seat 1', 2), row(2, 'Bob', 'table 2, seat 2', 1)];
   const lead = (/** @type {number} */ round) => [{ at: 1000 * round, text: `Ann took the lead for good in round ${round}.` }];
   assert.deepEqual(await blackjack([], [ann, bob], after([[0, 0], [1, 0], [1, 1], [1, 1], [2, 1], [2, 1]])), lead(4));
@@ -60,6 +60,8 @@ test('blackjack: the last change of the lead', async () => {
   // The table has gone before the last round is in the frames.
   const almost = /** @type {[number, number][]} */ (Array.from({ length: 9 }, (_, round) => [Math.min(round, 1), 0]));
   assert.deepEqual(await blackjack([], [ann, { ...bob, rank: 1 }], after(almost)), [{ at: 8000, text: 'The lead has been shared since round 9.' }]);
+  // A long match is requested in parts.
+  assert.deepEqual(await blackjack([], [ann, bob], after([[0, 0], [1, 0], [2, 0], [2, 0], [2, 0], [2, 1]], 2000)), lead(1));
   // No change is in the frames.
   for (const rounds of /** @type {[number, number][][]} */ ([[], [[0, 0], [0, 0]], [[3, 1], [4, 1]]])) assert.deepEqual(await blackjack([], [ann, bob], after(rounds)), []);
   assert.deepEqual(await blackjack([], [ann], after([[0, 0], [1, 0]])), []);

@@ -199,9 +199,9 @@ export type Mark = { at: number, kind: string, text: string, name?: string, coun
 export type Moment = { at: number, text: string };
 /**
  * Highlights from the marks of the journal, the result and the frames for spectators: sentences and their times in
- * milliseconds, best first. A long match has only the frames of its end.
+ * milliseconds, best first. `frames` returns the last minutes before a time, by default before the end.
  */
-export type Story = (marks: Mark[], rows: Row[], frames: () => Promise<import('../lib/playback.js').Frame[]>) => Moment[] | Promise<Moment[]>;
+export type Story = (marks: Mark[], rows: Row[], frames: (before?: number) => Promise<import('../lib/playback.js').Frame[]>) => Moment[] | Promise<Moment[]>;
 /** `note` is a remark such as the age of the score. Narrow screens show no `unit`. */
 export type Seat = { value: string; unit?: string; note?: string };
 /** Keys or gestures, and their effects. */

@@ -62,8 +62,7 @@ export class AfterMatch {
       try {
         const [{ players, casual }, timeline] = await Promise.all([request(path), this.story ? request(`${path}/timeline`) : { length: 0, marks: [] }]);
         if (this.match !== match) return;
-        const to = Math.floor(timeline.length);
-        const frames = () => request(`${path}/frames?from=${Math.max(0, to - MAX_WINDOW)}&to=${to}`).then((answer) => answer.frames.map(frame), () => []);
+        const frames = (to = Math.floor(timeline.length)) => request(`${path}/frames?from=${Math.max(0, to - MAX_WINDOW)}&to=${to}`).then((answer) => answer.frames.map(frame), () => []);
         const highlights = ((await this.story?.(timeline.marks, rows, frames)) ?? []).slice(0, MOST - known.length);
         if (this.match !== match) return;
         this.list.append(...highlights.map((moment, index) => this.line(moment, index === 0)));
