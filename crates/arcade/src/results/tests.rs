@@ -412,7 +412,7 @@ fn play_described(directory: &Path, matches: usize, max: u64) -> PathBuf {
     let roster = Arc::<Roster>::default();
     roster.open_seat(ANN.parse().unwrap());
     roster.set_seat_host(ANN.parse().unwrap(), HostId::of("192.0.2.7:1"));
-    roster.add_bot(BOB.parse().unwrap(), Level::Hard);
+    roster.add_bot(BOB.parse().unwrap(), Level::Hard, "Bob");
     let mut register = None;
     let begin = |facts: JournalFacts| Register::new(facts, &described(), Arc::clone(&roster), &[]);
     let follow = |room: &Journalled<robots::Server>, end: &JournalEnd, outputs: &[Output]| {
@@ -455,7 +455,7 @@ async fn result_depends_only_on_its_journal() {
 fn score_of_a_challenge_is_counted_from_the_journal_for_its_person() {
     let directory = TempDir::new();
     let (roster, counters) = (Arc::<Roster>::default(), RefCell::new(vec![robots::HitCounter::default()]));
-    roster.add_bot(BOB.parse().unwrap(), Level::Hard);
+    roster.add_bot(BOB.parse().unwrap(), Level::Hard, "Bob");
     let description = Description { day: Some(20_000), ..described() };
     let mut register = None;
     let follow = |room: &Journalled<robots::Server>, end: &JournalEnd, outputs: &[Output]| {

@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(refused(&mut stand(today - 1, false), 1, Some("Ann")), Some(PLAYED), "replays are public");
         // Bots join without limits.
         let mut open = stand(today, true);
-        open.roster.add_bot(at(9), netcore::Level::Normal);
+        open.roster.add_bot(at(9), netcore::Level::Normal, "Bot Ada");
         assert_eq!(refused(&mut open, 9, Some("Bot Ada")), None);
     }
 

@@ -148,7 +148,7 @@ impl Bots {
         let address = wire.as_ref().map(Wire::address).transpose()?;
         let seating = Seating { name, level, address, host };
         if let Some(address) = address {
-            self.roster.add_bot(address, level);
+            self.roster.add_bot(address, level, &seating.name);
         }
         here.insert(seating.name.clone(), self.run(seating.clone(), wire));
         Ok(seating)
@@ -281,7 +281,7 @@ impl Bot {
     async fn connect(&self, known: &mut Option<BotAddress>) -> std::io::Result<Wire> {
         let connected = Wire::stream(own_address(self.room), self.room, |own| {
             let own = self.roster.mask.room_address(Link::Stream, own);
-            self.roster.add_bot(own, self.seating.level);
+            self.roster.add_bot(own, self.seating.level, &self.seating.name);
             *known = Some(BotAddress(own, Arc::clone(&self.roster)));
         });
         connected.await

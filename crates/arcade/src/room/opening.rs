@@ -220,7 +220,7 @@ pub(crate) fn open(
     // Bots are registered before clients are counted.
     for (seating, _) in &reopened {
         if let Some(address) = seating.address {
-            roster.add_bot(address, seating.level);
+            roster.add_bot(address, seating.level, &seating.name);
         }
     }
     roster.set_locked(file.locked);

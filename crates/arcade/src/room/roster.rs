@@ -175,7 +175,7 @@ struct RosterState {
     expected: Option<(SocketAddr, HostId)>,
     // The last peer that was removed; its last events may follow.
     last_removed: Option<(PeerId, HostId)>,
-    bots: BTreeMap<SocketAddr, Level>,
+    bots: BTreeMap<SocketAddr, (Level, Option<Alias>)>,
     // Maps the host of each pseudonym to the true host.
     hosts: BTreeMap<HostId, HostId>,
     members: BTreeMap<SocketAddr, Member>,
@@ -375,7 +375,8 @@ impl Roster {
     }
 
     pub(crate) fn alias(&self, address: Option<&str>) -> Option<Alias> {
-        self.state().seats.get(&address?.parse().ok()?)?.alias.clone()
+        let (state, address) = (self.state(), address?.parse().ok()?);
+        state.seats.get(&address).map(|seat| &seat.alias).or_else(|| Some(&state.bots.get(&address)?.1))?.clone()
     }
 
     /// Whether another seat has this name in messages of the game.
@@ -514,8 +515,10 @@ impl Roster {
         self.host_codes.code(host, day)
     }
 
-    pub(crate) fn add_bot(&self, address: SocketAddr, level: Level) {
-        self.state().bots.insert(address, level);
+    /// `wire` is its name in messages of the game, which has a hyphen if the game cannot carry spaces.
+    pub(crate) fn add_bot(&self, address: SocketAddr, level: Level, wire: &str) {
+        let alias = wire.contains('-').then(|| Alias { wire: wire.to_owned(), name: wire.replace('-', " ") });
+        self.state().bots.insert(address, (level, alias));
     }
 
     pub(crate) fn remove_bot(&self, address: SocketAddr) {
@@ -524,7 +527,7 @@ impl Roster {
 
     /// `None` if it is not a bot.
     pub(crate) fn bot_level(&self, address: SocketAddr) -> Option<Level> {
-        self.state().bots.get(&address).copied()
+        self.state().bots.get(&address).map(|(level, _)| *level)
     }
 }
 

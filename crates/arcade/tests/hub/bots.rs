@@ -89,6 +89,19 @@ fn players_fill_free_seats_with_bots() {
 }
 
 #[test]
+fn bots_of_blackjack_have_names_with_spaces_besides_those_on_the_wire() {
+    let hub = Hub::start();
+    let room = hub.room("blackjack");
+    let (mut browser, token) = hub.enter(&room);
+    browser.send("JOIN Ann");
+    hub.seated(&room, 1);
+    assert_eq!(hub.add_bots(&room, &json!({ "fill": true, "seat": token })).0, 204);
+    let playing = hub.await_room(&room, |room| room["phase"] == "playing");
+    let bot = playing["players"].as_array().unwrap().iter().find(|player| player["bot"] == true).unwrap();
+    assert_eq!((&bot["name"], &bot["wire"]), (&json!("Bot Ada"), &json!("Bot-Ada")));
+}
+
+#[test]
 fn pages_receive_scores_and_all_hands_of_finished_rounds() {
     let hub = Hub::start();
     let room = hub.make(&json!({ "game": "blackjack", "players": 1, "rounds": 2 }));
