@@ -14,6 +14,9 @@ import { Explorer } from './explorer.js';
 const AGAIN = 500;
 /** 15 s without a response. */
 const TRIES = 30;
+/** Displays after a retry that are awaited together, and the silence in milliseconds that ends them. */
+const CAREFUL = 50;
+const SILENCE = 5;
 
 /**
  * Datagrams that the system has dropped because the buffer of the port was full.
@@ -46,10 +49,14 @@ export function nuggets(port, name, { pause = 0, again = AGAIN } = {}) {
   };
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let waits;
-  const later = () => {
+  /** @param {number} after In milliseconds. */
+  const later = (after) => {
     clearTimeout(waits);
-    waits = setTimeout(act, pause);
+    waits = setTimeout(act, after);
   };
+  // A retry may put a second key on the way. Each key would then be chosen before the effect of the previous one is known,
+  // and the player could circle around gold forever.
+  let careful = 0;
   /** @type {() => void} */
   let stop = () => {};
   /** @type {Promise<string | null>} */
@@ -58,6 +65,7 @@ export function nuggets(port, name, { pause = 0, again = AGAIN } = {}) {
     const retry = setInterval(() => {
       tries += 1;
       if (tries <= TRIES) {
+        careful = CAREFUL;
         act();
         // A client with a seat receives an ERROR for this key, and one without a seat no response.
         if (state.letter !== null) say('KEY ?');
@@ -79,7 +87,11 @@ export function nuggets(port, name, { pause = 0, again = AGAIN } = {}) {
       const message = decode(bytes.toString('latin1'));
       if (!message) return;
       fold(state, message);
-      if (message.kind === 'display') pause > 0 ? later() : act();
+      if (message.kind === 'display') {
+        careful = Math.max(0, careful - 1);
+        const after = Math.max(pause, careful > 0 ? SILENCE : 0);
+        after > 0 ? later(after) : act();
+      }
       if (message.kind === 'quit') {
         stop();
         resolve(message.text);
