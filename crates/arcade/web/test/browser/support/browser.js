@@ -80,7 +80,10 @@ export class Person {
     page.on('console', (message) => {
       if (message.type() === 'error') person.faults.push(`${message.text()} (${message.location().url})`);
     });
-    page.on('pageerror', (error) => person.faults.push(String(error)));
+    page.on('pageerror', (error) => {
+      // Firefox reports a socket that is open when its page is left or closed.
+      if (!/^(Error: )?The connection to ws.* was interrupted while the page was loading/.test(String(error))) person.faults.push(String(error));
+    });
     await context.route(
       (url) => url.origin !== site,
       (route) => {
